@@ -1,0 +1,63 @@
+// HTTP/1.1 messages as values, shared by our servers (core/loop) and our clients (core/curl), and
+// the blocking client interface through which every outgoing HTTP call of a step goes, so that a
+// simulation can take its place. Header names compare without case.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/limits.h"
+#include "core/base/result.h"
+
+namespace leasehold {
+
+using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
+
+// The first value of that name, or "".
+std::string header_value(const HttpHeaders& headers, const std::string& name);
+
+struct HttpRequest {
+  std::string method = "GET";
+  std::string url;  // absolute
+  HttpHeaders headers;
+  std::string body;
+};
+
+struct HttpResponse {
+  int status = 0;
+  HttpHeaders headers;
+  std::string body;
+};
+
+// How a client judges the server's certificates and what it presents itself. `judge` gets the
+// chain (leaf first, DER) after the peer proved possession of the leaf's key; it is the only word
+// on trust. Without a judge every server is refused.
+struct TlsClientPolicy {
+  std::function<Status(const std::vector<std::string>& chain_der)> judge;
+  std::string certificate_chain_pem;  // leaf first; may be empty
+  std::string private_key_pem;
+};
+
+struct HttpOptions {
+  int64_t connect_timeout_ms = limits::kBmcConnectMs;
+  int64_t timeout_ms = limits::kBmcRequestMs;
+  size_t max_body_bytes = limits::kBmcBodyBytes;
+  TlsClientPolicy tls;
+  std::string connect_to;        // "address:port" to connect to instead of the URL's; or ""
+  std::string unix_socket_path;  // or ""
+  bool fresh_connection = true;  // no keep-alive (quirk T8)
+};
+
+class HttpClient {
+ public:
+  virtual ~HttpClient() = default;
+  // Blocks the calling thread. UNAVAILABLE (nothing was sent: refused, no route, TLS refused),
+  // TIMEOUT or MALFORMED (the request may have had its effect), TOO_LARGE. A status of 400 or more
+  // is a response, not an error. Redirects are not followed.
+  virtual Result<HttpResponse> send(const HttpRequest& request, const HttpOptions& options) = 0;
+};
+
+}  // namespace leasehold
