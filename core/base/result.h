@@ -89,17 +89,17 @@ using Status = Result<void>;
 }  // namespace leasehold
 
 // auto value = TRY(call());   TRY(status_call());
-#define TRY(expression)                                                \
-  ({                                                                   \
-    auto try_result_ = (expression);                                   \
-    if (!try_result_.ok()) return std::move(try_result_).error();      \
-    std::move(try_result_).value();                                    \
+#define TRY(expression)                                           \
+  ({                                                              \
+    auto try_result_ = (expression);                              \
+    if (!try_result_.ok()) return std::move(try_result_).error(); \
+    std::move(try_result_).value();                               \
   })
 
 // The same, adding context to the error.
-#define TRY_WITH(expression, context)                                               \
-  ({                                                                                \
-    auto try_result_ = (expression);                                                \
-    if (!try_result_.ok()) return std::move(try_result_).error().with(context);     \
-    std::move(try_result_).value();                                                 \
+#define TRY_WITH(expression, context)                                           \
+  ({                                                                            \
+    auto try_result_ = (expression);                                            \
+    if (!try_result_.ok()) return std::move(try_result_).error().with(context); \
+    std::move(try_result_).value();                                             \
   })
