@@ -42,6 +42,7 @@ inline constexpr int kVaultVersionsAlive = 3;
 
 // Evidence
 inline constexpr size_t kEvidenceBytes = 4 << 20;
+inline constexpr int64_t kReadbackSampleBytes = 64 << 20;
 inline constexpr int64_t kRamdiskLifeMaxMs = 7LL * 24 * 3600 * 1000;
 
 // Subprocesses
