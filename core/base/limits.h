@@ -22,6 +22,7 @@ inline constexpr int64_t kHttpLingerMs = 1'000;        // a refused peer may sti
 inline constexpr size_t kHttpRefusedConnections = 64;  // that read why, at once
 inline constexpr size_t kStreamReadBytes = 16 << 10;
 inline constexpr int kListenBacklog = 512;
+inline constexpr size_t kHttpPieceBytes = 256 << 10;   // of a BodySource, unsent, per connection
 
 // HTTP clients
 inline constexpr size_t kHttpAnswerHeaderBytes = 64 << 10;
@@ -33,9 +34,27 @@ inline constexpr int64_t kHttpLoopGraceMs = 5'000;    // for the loop to deliver
 inline constexpr size_t kGatewayFrameBytes = 1 << 20;
 inline constexpr size_t kGatewayChainBytes = 16 << 10;
 inline constexpr size_t kGatewayPendingPerConnection = 1;
+// What a frame needs besides the body: type, path, query and JSON's escapes of usual text.
+inline constexpr size_t kGatewayBodyBytes = kGatewayFrameBytes - (64 << 10);
+inline constexpr size_t kGatewayConnections = 4096;
+inline constexpr size_t kGatewayConnectionsPerPeer = 16;
+inline constexpr size_t kGatewayQueueBytes = 32 << 20;  // towards an agent that does not read
+inline constexpr int64_t kGatewayAnswerMs = 120'000;    // the agent's longest poll and some
 inline constexpr size_t kFrameQueueBytes = 16 << 20;  // unsent, per peer
 inline constexpr size_t kFramePeers = 64;
 inline constexpr int64_t kFrameReconnectMs = 500;
+
+// Boot services (bootd)
+inline constexpr size_t kBootArmed = 4096;         // MACs at once
+inline constexpr size_t kBootRecords = 65'536;     // boot ids remembered
+inline constexpr size_t kBootClaims = 4096;        // claims kept for the agent
+inline constexpr int64_t kBootClaimsPerBoot = 16;  // claims of one boot that are reported
+inline constexpr size_t kBootClaimPolls = 16;      // agents that wait for claims at once
+inline constexpr int64_t kBootClaimPollMs = 25'000;
+inline constexpr int64_t kBootSecondsMax = 24 * 3600;  // how long a boot stays armed, at most
+inline constexpr size_t kBootCmdlineBytes = 1500;      // the kernel's own limit is 2048
+inline constexpr size_t kBootDocumentBytes = 16 << 10;
+inline constexpr size_t kBootConnectionsPerPeer = 32;
 
 // BMC
 inline constexpr size_t kBmcBodyBytes = 4 << 20;
