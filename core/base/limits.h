@@ -48,6 +48,12 @@ inline constexpr int64_t kEvidenceClockSkewMs = 300'000;
 inline constexpr int64_t kReadbackEdgeBytes = 1 << 20;
 inline constexpr int64_t kReadbackSampleBytes = 1 << 20;
 
+// Certificates: a chain is leaf, site CA, issuing CA and perhaps the root
+inline constexpr size_t kChainCertificates = 4;
+inline constexpr size_t kCertificateBytes = 4 << 10;  // DER
+inline constexpr size_t kCsrBytes = 4 << 10;          // PEM
+inline constexpr size_t kPemFileBytes = 64 << 10;
+
 // Subprocesses
 inline constexpr size_t kSubprocessOutputBytes = 4 << 20;
 
