@@ -17,11 +17,25 @@ inline constexpr size_t kHttpBodyBytes = 1 << 20;
 inline constexpr int64_t kHttpIdleMs = 10'000;
 inline constexpr size_t kHttpConnections = 4096;
 inline constexpr int64_t kLongPollMs = 30'000;
+inline constexpr size_t kHttpHeaders = 128;            // fields of one message
+inline constexpr int64_t kHttpLingerMs = 1'000;        // a refused peer may still read why
+inline constexpr size_t kHttpRefusedConnections = 64;  // that read why, at once
+inline constexpr size_t kStreamReadBytes = 16 << 10;
+inline constexpr int kListenBacklog = 512;
+
+// HTTP clients
+inline constexpr size_t kHttpAnswerHeaderBytes = 64 << 10;
+inline constexpr size_t kHttpCalls = 4096;            // open calls of one CurlMulti
+inline constexpr long kHttpIdleConnections = 64;      // of one CurlMulti
+inline constexpr int64_t kHttpLoopGraceMs = 5'000;    // for the loop to deliver an answer in time
 
 // Gateway
 inline constexpr size_t kGatewayFrameBytes = 1 << 20;
 inline constexpr size_t kGatewayChainBytes = 16 << 10;
 inline constexpr size_t kGatewayPendingPerConnection = 1;
+inline constexpr size_t kFrameQueueBytes = 16 << 20;  // unsent, per peer
+inline constexpr size_t kFramePeers = 64;
+inline constexpr int64_t kFrameReconnectMs = 500;
 
 // BMC
 inline constexpr size_t kBmcBodyBytes = 4 << 20;
@@ -43,6 +57,16 @@ inline constexpr int kVaultVersionsAlive = 3;
 // Evidence
 inline constexpr size_t kEvidenceBytes = 4 << 20;
 inline constexpr int64_t kRamdiskLifeMaxMs = 7LL * 24 * 3600 * 1000;
+inline constexpr int64_t kEvidenceClockSkewMs = 300'000;
+// The least that a sampled read-back reads: the first and the last so many bytes, and a sample.
+inline constexpr int64_t kReadbackEdgeBytes = 1 << 20;
+inline constexpr int64_t kReadbackSampleBytes = 1 << 20;
+
+// Certificates: a chain is leaf, site CA, issuing CA and perhaps the root
+inline constexpr size_t kChainCertificates = 4;
+inline constexpr size_t kCertificateBytes = 4 << 10;  // DER
+inline constexpr size_t kCsrBytes = 4 << 10;          // PEM
+inline constexpr size_t kPemFileBytes = 64 << 10;
 
 // Subprocesses
 inline constexpr size_t kSubprocessOutputBytes = 4 << 20;
