@@ -76,9 +76,26 @@ inline constexpr size_t kStepThreads = 1024;
 inline constexpr size_t kStepStackBytes = 256 << 10;
 inline constexpr int kCrashesUntilPoisoned = 3;
 inline constexpr int kAgainPerRun = 1;
+inline constexpr size_t kStepOutputBytes = 1 << 20;
+inline constexpr int64_t kAwaitRecheckMs = 30'000;
+inline constexpr int64_t kPollMinMs = 1;
+inline constexpr int64_t kCommitRetryFirstMs = 100;
+inline constexpr int64_t kCommitRetryMaxMs = 10'000;
+inline constexpr size_t kCrashFileBytes = 1 << 20;
 inline constexpr size_t kOutboxRowsWithoutPeer = 100'000;
 inline constexpr int64_t kPowerOffRetryFirstMs = 1'000;
 inline constexpr int64_t kPowerOffRetryMaxMs = 300'000;
+
+// Database: transactions that share one commit, and that may wait for theirs; prepared statements
+// kept; frames of 4 KiB in the write-ahead log before it is copied back when nobody waits, and
+// before it is copied back whoever waits.
+inline constexpr size_t kDatabaseGroup = 256;
+inline constexpr size_t kDatabaseQueue = 65'536;
+inline constexpr size_t kDatabaseStatements = 512;
+inline constexpr int kWalFramesSoft = 4'000;
+inline constexpr int kWalFramesHard = 8'000;
+inline constexpr size_t kWalBytesKept = size_t{kWalFramesSoft} * (4096 + 24) + 32;
+inline constexpr int64_t kOutboxPruneEvery = 256;
 
 // Vault: versions of one credential, at most
 inline constexpr int kVaultVersionsAlive = 3;
