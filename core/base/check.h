@@ -13,7 +13,7 @@ namespace leasehold {
 
 // After Catch2, whose CHECK it would shadow, a test includes no product header that needs this one
 // by name: product headers never use CHECK in inline code.
-#define LEASEHOLD_CHECK(condition, message)                                            \
-  do {                                                                                 \
+#define LEASEHOLD_CHECK(condition, message)                                               \
+  do {                                                                                    \
     if (!(condition)) ::leasehold::check_failed(__FILE__, __LINE__, #condition, message); \
   } while (false)

@@ -10,26 +10,26 @@
 namespace leasehold {
 
 // X(enumerator, NAME, what an operator does next)
-#define LEASEHOLD_CALL_CODES(X)                                                                    \
-  X(kInvalidInput, "INVALID_INPUT", "Correct the named field and send it again.")                  \
-  X(kNotFound, "NOT_FOUND", "Check the name; list what exists first.")                             \
-  X(kConflict, "CONFLICT", "The state has changed meanwhile: look again, then decide.")            \
-  X(kForbidden, "FORBIDDEN", "This identity may not do that; use one that may.")                   \
-  X(kUnauthenticated, "UNAUTHENTICATED", "Present a valid certificate or credential.")             \
-  X(kTenantControlled, "tenant-controlled",                                                        \
-    "The machine is under a tenant's control: only its teardown may touch it.")                    \
-  X(kCredentialRefused, "CREDENTIAL_REFUSED", "The BMC refused the credential; do not retry it.")  \
-  X(kUnavailable, "UNAVAILABLE", "The other side is not reachable now; it is tried again.")        \
-  X(kTimeout, "TIMEOUT", "The other side did not answer in time; it is tried again.")              \
-  X(kTooLarge, "TOO_LARGE", "The message is over its limit; send less.")                           \
-  X(kMalformed, "MALFORMED", "The other side sent what cannot be parsed; see the message.")        \
-  X(kRefused, "REFUSED", "The other side understood and said no; see the message.")                \
-  X(kUnsupported, "UNSUPPORTED", "This machine or program cannot do that.")                        \
-  X(kEvidenceRefused, "EVIDENCE_REFUSED", "The evidence does not hold; its reason says why.")      \
-  X(kStopped, "STOPPED", "The run was asked to stop and stopped at a step boundary.")              \
-  X(kIo, "IO", "Check the disk: space, permissions and health of the named path.")                 \
-  X(kDatabase, "DATABASE",                                                                         \
-    "Check the database file named in the message; restore it from a backup if it is damaged.")    \
+#define LEASEHOLD_CALL_CODES(X)                                                                   \
+  X(kInvalidInput, "INVALID_INPUT", "Correct the named field and send it again.")                 \
+  X(kNotFound, "NOT_FOUND", "Check the name; list what exists first.")                            \
+  X(kConflict, "CONFLICT", "The state has changed meanwhile: look again, then decide.")           \
+  X(kForbidden, "FORBIDDEN", "This identity may not do that; use one that may.")                  \
+  X(kUnauthenticated, "UNAUTHENTICATED", "Present a valid certificate or credential.")            \
+  X(kTenantControlled, "tenant-controlled",                                                       \
+    "The machine is under a tenant's control: only its teardown may touch it.")                   \
+  X(kCredentialRefused, "CREDENTIAL_REFUSED", "The BMC refused the credential; do not retry it.") \
+  X(kUnavailable, "UNAVAILABLE", "The other side is not reachable now; it is tried again.")       \
+  X(kTimeout, "TIMEOUT", "The other side did not answer in time; it is tried again.")             \
+  X(kTooLarge, "TOO_LARGE", "The message is over its limit; send less.")                          \
+  X(kMalformed, "MALFORMED", "The other side sent what cannot be parsed; see the message.")       \
+  X(kRefused, "REFUSED", "The other side understood and said no; see the message.")               \
+  X(kUnsupported, "UNSUPPORTED", "This machine or program cannot do that.")                       \
+  X(kEvidenceRefused, "EVIDENCE_REFUSED", "The evidence does not hold; its reason says why.")     \
+  X(kStopped, "STOPPED", "The run was asked to stop and stopped at a step boundary.")             \
+  X(kIo, "IO", "Check the disk: space, permissions and health of the named path.")                \
+  X(kDatabase, "DATABASE",                                                                        \
+    "Check the database file named in the message; restore it from a backup if it is damaged.")   \
   X(kConfig, "CONFIG", "Correct the configuration file named in the message.")
 
 #define LEASEHOLD_RUN_CODES(X)                                                                     \

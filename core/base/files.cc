@@ -87,8 +87,7 @@ Result<std::string> read_secret_file(const std::string& path, size_t max_bytes) 
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return io_error("cannot read the secret file", path);
   if ((info.st_mode & 077) != 0) {
-    return Error(Code::kConfig,
-                 path + " can be read by others; run: chmod 600 " + path);
+    return Error(Code::kConfig, path + " can be read by others; run: chmod 600 " + path);
   }
   std::string secret = TRY(read_file(path, max_bytes));
   if (!secret.empty() && secret.back() == '\n') secret.pop_back();

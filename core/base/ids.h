@@ -21,7 +21,8 @@ class Id {
   static Result<Id> parse(std::string_view text, const std::string& field) {
     if (!is_valid_id(text)) {
       return Error(Code::kInvalidInput,
-                   "an id is 1 to 63 of a-z, 0-9 and '-', and starts with a letter or digit", field);
+                   "an id is 1 to 63 of a-z, 0-9 and '-', and starts with a letter or digit",
+                   field);
     }
     return Id(std::string(text));
   }

@@ -1,6 +1,7 @@
-// Logs are JSON lines on stderr: {"at","event","level",...}. Event names come from this closed list;
-// each has one line for the operator (`leasehold-agent explain EVENT`). Secrets that a program knows
-// are registered once and scrubbed from every line, because a BMC may echo them. Thread-safe.
+// Logs are JSON lines on stderr: {"at","event","level",...}. Event names come from this closed
+// list; each has one line for the operator (`leasehold-agent explain EVENT`). Secrets that a
+// program knows are registered once and scrubbed from every line, because a BMC may echo them.
+// Thread-safe.
 #pragma once
 
 #include <string>
@@ -11,35 +12,36 @@
 namespace leasehold {
 
 // X(enumerator, "name", level, "what it means and what to do")
-#define LEASEHOLD_LOG_EVENTS(X)                                                                    \
-  X(kProgramStarted, "program.started", "info", "The program serves from now on.")                 \
-  X(kProgramStopping, "program.stopping", "info", "The program was asked to stop.")                \
-  X(kProgramFailed, "program.failed", "error", "The program cannot go on; see the message.")       \
-  X(kRunStarted, "run.started", "info", "A run of a workflow began on a node.")                    \
-  X(kRunFinished, "run.finished", "info", "A run ended; its outcome is in the line.")              \
-  X(kRunResumed, "run.resumed", "info", "After a restart the run goes on at the shown step.")      \
-  X(kStepStarted, "step.started", "info", "A step of a run began.")                                \
-  X(kStepDone, "step.done", "info", "A step of a run is done.")                                    \
-  X(kStepFailed, "step.failed", "error", "A step failed: the node is quarantined.")                \
-  X(kStepPolling, "step.polling", "debug", "A step waits for the machine.")                        \
-  X(kPowerOffOwed, "power.off-owed", "error",                                                      \
-    "A quarantined machine is not shown to be off. It is tried again; cut its power by hand.")     \
-  X(kPowerOffPaid, "power.off-paid", "info", "The quarantined machine reads Off.")                 \
-  X(kWorkAccepted, "work.accepted", "info", "A work row was accepted.")                            \
-  X(kWorkRefused, "work.refused", "error", "A work row was refused; its code says why.")           \
-  X(kRequestRefused, "request.refused", "error",                                                   \
-    "A request at a door was refused; if it repeats, find out who sends it.")                      \
-  X(kEvidenceRefused, "evidence.refused", "error",                                                 \
-    "A result was refused: somebody signed what they may not, or a machine was mixed up.")         \
-  X(kBootArmed, "boot.armed", "info", "A MAC may boot the platform ramdisk once.")                 \
-  X(kBootServed, "boot.served", "info", "A boot file or script was served.")                       \
-  X(kBootClaimed, "boot.claimed", "info", "A run document was fetched.")                           \
-  X(kBootClaimedTwice, "boot.claimed-twice", "error",                                              \
-    "A run document was asked for twice: somebody else is on the provisioning network.")           \
-  X(kRamdiskJoined, "ramdisk.joined", "info", "The platform ramdisk of a run has its certificate.")\
-  X(kRamdiskCommand, "ramdisk.command", "info", "The ramdisk works on a command.")                 \
-  X(kConnectionClosed, "connection.closed", "info", "A connection was closed by the agent.")       \
-  X(kFaultHit, "simsite.fault-hit", "info", "A fault rule of the simulated site was applied.")     \
+#define LEASEHOLD_LOG_EVENTS(X)                                                                \
+  X(kProgramStarted, "program.started", "info", "The program serves from now on.")             \
+  X(kProgramStopping, "program.stopping", "info", "The program was asked to stop.")            \
+  X(kProgramFailed, "program.failed", "error", "The program cannot go on; see the message.")   \
+  X(kRunStarted, "run.started", "info", "A run of a workflow began on a node.")                \
+  X(kRunFinished, "run.finished", "info", "A run ended; its outcome is in the line.")          \
+  X(kRunResumed, "run.resumed", "info", "After a restart the run goes on at the shown step.")  \
+  X(kStepStarted, "step.started", "info", "A step of a run began.")                            \
+  X(kStepDone, "step.done", "info", "A step of a run is done.")                                \
+  X(kStepFailed, "step.failed", "error", "A step failed: the node is quarantined.")            \
+  X(kStepPolling, "step.polling", "debug", "A step waits for the machine.")                    \
+  X(kPowerOffOwed, "power.off-owed", "error",                                                  \
+    "A quarantined machine is not shown to be off. It is tried again; cut its power by hand.") \
+  X(kPowerOffPaid, "power.off-paid", "info", "The quarantined machine reads Off.")             \
+  X(kWorkAccepted, "work.accepted", "info", "A work row was accepted.")                        \
+  X(kWorkRefused, "work.refused", "error", "A work row was refused; its code says why.")       \
+  X(kRequestRefused, "request.refused", "error",                                               \
+    "A request at a door was refused; if it repeats, find out who sends it.")                  \
+  X(kEvidenceRefused, "evidence.refused", "error",                                             \
+    "A result was refused: somebody signed what they may not, or a machine was mixed up.")     \
+  X(kBootArmed, "boot.armed", "info", "A MAC may boot the platform ramdisk once.")             \
+  X(kBootServed, "boot.served", "info", "A boot file or script was served.")                   \
+  X(kBootClaimed, "boot.claimed", "info", "A run document was fetched.")                       \
+  X(kBootClaimedTwice, "boot.claimed-twice", "error",                                          \
+    "A run document was asked for twice: somebody else is on the provisioning network.")       \
+  X(kRamdiskJoined, "ramdisk.joined", "info",                                                  \
+    "The platform ramdisk of a run has its certificate.")                                      \
+  X(kRamdiskCommand, "ramdisk.command", "info", "The ramdisk works on a command.")             \
+  X(kConnectionClosed, "connection.closed", "info", "A connection was closed by the agent.")   \
+  X(kFaultHit, "simsite.fault-hit", "info", "A fault rule of the simulated site was applied.") \
   X(kMachineState, "simsite.machine", "info", "A simulated machine changed its state.")
 
 enum class LogEvent {

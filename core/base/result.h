@@ -88,18 +88,17 @@ using Status = Result<void>;
 
 }  // namespace leasehold
 
-// auto value = TRY(call());   TRY(status_call());
-#define TRY(expression)                                                \
-  ({                                                                   \
-    auto try_result_ = (expression);                                   \
-    if (!try_result_.ok()) return std::move(try_result_).error();      \
-    std::move(try_result_).value();                                    \
+// auto value = TRY(call());   TRY(status_call());   They nest.
+#define LEASEHOLD_TRY_NAME2(number) try_result_##number
+#define LEASEHOLD_TRY_NAME(number) LEASEHOLD_TRY_NAME2(number)
+#define LEASEHOLD_TRY(name, expression, context)            \
+  ({                                                        \
+    auto name = (expression);                               \
+    if (!name.ok()) return std::move(name).error() context; \
+    std::move(name).value();                                \
   })
+#define TRY(expression) LEASEHOLD_TRY(LEASEHOLD_TRY_NAME(__COUNTER__), expression, )
 
 // The same, adding context to the error.
-#define TRY_WITH(expression, context)                                               \
-  ({                                                                                \
-    auto try_result_ = (expression);                                                \
-    if (!try_result_.ok()) return std::move(try_result_).error().with(context);     \
-    std::move(try_result_).value();                                                 \
-  })
+#define TRY_WITH(expression, text) \
+  LEASEHOLD_TRY(LEASEHOLD_TRY_NAME(__COUNTER__), expression, .with(text))

@@ -1,6 +1,6 @@
-// Rows are the only contract between an agent and the coordinator, and between the agent's doors and
-// its engine. A row is a JSON object with its table's schema number; each table has one owner. This
-// file holds the table list; typed views of the tables stand beside it. Values only.
+// Rows are the only contract between an agent and the coordinator, and between the agent's doors
+// and its engine. A row is a JSON object with its table's schema number; each table has one owner.
+// This file holds the table list; typed views of the tables stand beside it. Values only.
 #pragma once
 
 #include <string>
@@ -17,9 +17,9 @@ enum class RowOwner { kCoordinator, kSite, kPrivate };  // private: never leaves
 struct TableInfo {
   const char* name;
   RowOwner owner;
-  int schema;            // the number in each row's "schema"
-  const char* key;       // the member that is the row's key
-  bool has_node;         // rows carry "node" and are indexed by it
+  int schema;       // the number in each row's "schema"
+  const char* key;  // the member that is the row's key
+  bool has_node;    // rows carry "node" and are indexed by it
 };
 
 // The tables of a site's database. Order is the order of a snapshot.

@@ -16,7 +16,8 @@ std::string hmac_sha256(std::string_view key, std::string_view bytes);
 Result<std::string> sha256_file_hex(const std::string& path);
 
 // AES-256-GCM with a random 96-bit nonce: nonce | ciphertext | tag. `key` is 32 bytes. `bound` is
-// associated data: what the secret belongs to, so that a sealed value moved elsewhere does not open.
+// associated data: what the secret belongs to, so that a sealed value moved elsewhere does not
+// open.
 std::string seal(std::string_view key, std::string_view secret, std::string_view bound,
                  Random& random);
 Result<std::string> unseal(std::string_view key, std::string_view sealed, std::string_view bound);

@@ -1,7 +1,7 @@
 // Who a certificate speaks for: one SPIFFE URI SAN, read and written here only (DESIGN section 6).
 // A site is a *host* of the URI, because X.509 name constraints work on hosts:
-//   spiffe://<site>.<domain>/node/<node>/<generation>/ramdisk/<run>     (platform ramdisk of one run)
-//   spiffe://<site>.<domain>/node/<node>/<generation>/node-tenant       (a lessee's OS)
+//   spiffe://<site>.<domain>/node/<node>/<generation>/ramdisk/<run>     (platform ramdisk of one
+//   run) spiffe://<site>.<domain>/node/<node>/<generation>/node-tenant       (a lessee's OS)
 //   spiffe://<site>.<domain>/node/<node>/<generation>/node              (node under platform trust)
 //   spiffe://<site>.<domain>/site-agent    spiffe://<site>.<domain>/gateway
 //   spiffe://<domain>/coordinator/<name>   spiffe://<domain>/operator/<name>
@@ -18,7 +18,14 @@
 namespace leasehold {
 
 enum class IdentityKind {
-  kRamdisk, kNodeTenant, kNode, kSiteAgent, kGateway, kCoordinator, kOperator, kTenant
+  kRamdisk,
+  kNodeTenant,
+  kNode,
+  kSiteAgent,
+  kGateway,
+  kCoordinator,
+  kOperator,
+  kTenant
 };
 std::string_view kind_name(IdentityKind kind);  // "ramdisk", "node-tenant", "site-agent", ...
 

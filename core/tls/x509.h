@@ -51,11 +51,11 @@ Result<std::string> csr_der(const std::string& csr_pem);           // what the j
 
 // What the bearer of a chain wants to do; the matrix says which kinds may.
 enum class Verb {
-  kAttest,         // sign a result that counts
-  kSignRun,        // sign run evidence or a hello (site-agent)
-  kServeGateway,   // be the gateway towards a machine
-  kRamdiskCommand, // take the commands of a run
-  kSession,        // hold a session, send telemetry, leave
+  kAttest,          // sign a result that counts
+  kSignRun,         // sign run evidence or a hello (site-agent)
+  kServeGateway,    // be the gateway towards a machine
+  kRamdiskCommand,  // take the commands of a run
+  kSession,         // hold a session, send telemetry, leave
   kReadSecret,
   kSyncRows,
   kCallApi,
@@ -63,8 +63,17 @@ enum class Verb {
 
 // Why a chain does not allow a verb: a closed list. Tests go over it.
 enum class ChainRefusal {
-  kMalformed, kChainTooLong, kUntrusted, kExpired, kNotYetValid, kWrongIssuer,
-  kUnrecordedSiteCa, kWrongSite, kKindMayNot, kBadUri, kWrongHost
+  kMalformed,
+  kChainTooLong,
+  kUntrusted,
+  kExpired,
+  kNotYetValid,
+  kWrongIssuer,
+  kUnrecordedSiteCa,
+  kWrongSite,
+  kKindMayNot,
+  kBadUri,
+  kWrongHost
 };
 std::string_view chain_refusal_name(ChainRefusal refusal);  // "untrusted", "wrong-issuer", ...
 
@@ -91,8 +100,8 @@ struct JudgeRequest {
   std::vector<std::string> chain_der;  // leaf first; the root may be absent
   int64_t instant_ms = 0;
   Verb verb = Verb::kAttest;
-  std::string host;             // servers: the DNS name or IP the client meant; else empty
-  bool ignore_validity = false; // only a ramdisk that has no clock yet: its first hello
+  std::string host;              // servers: the DNS name or IP the client meant; else empty
+  bool ignore_validity = false;  // only a ramdisk that has no clock yet: its first hello
 };
 // leaf, chain, anchors, instant, verb -> allowed, or a reason. Checks chain and name constraints
 // (X509_verify_cert), issuer matrix, exactly one URI SAN, kind against verb, host.

@@ -1,0 +1,117 @@
+#include "agent/laws.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace leasehold {
+namespace {
+
+using enum NodeState;
+
+struct Moves {
+  NodeState from;
+  std::vector<NodeState> to;
+};
+
+const std::vector<Moves>& allowed_moves() {
+  static const std::vector<Moves> kMoves = {
+      {kEnrolling, {kReady, kFailed}},
+      {kReady, {kDeploying, kFailed, kRetired}},
+      {kDeploying, {kDeployed, kReleasing, kFailed}},
+      {kDeployed, {kReleasing}},
+      {kReleasing, {kReady, kFailed}},
+      {kFailed, {kReleasing, kEnrolling, kRetired}},
+      {kRetired, {kEnrolling}},
+  };
+  return kMoves;
+}
+
+Error broken(const std::string& law, const std::string& how) {
+  return Error(Code::kInternal, "law " + law + ": " + how);
+}
+
+Status check_trust_return(const NodeRow& before, const NodeRow& after) {
+  if (after.generation != before.generation + 1) {
+    return broken("generation-rises", "leaving a lease raises the generation by one");
+  }
+  if (after.tenant_root || !after.lease.empty()) {
+    return broken("trust-first", "trust returns only together with the cleared lease");
+  }
+  if (before.state != kReleasing) {
+    return broken("trust-first", "trust returns only in a release");
+  }
+  return {};
+}
+
+Status check_ready(const NodeRow& after) {
+  if (after.trust != Trust::kPlatform || after.tenant_root || !after.lease.empty()) {
+    return broken("no-dirty-ready", "ready needs platform trust and no lease");
+  }
+  if (after.clean_run.empty() || after.power_off_owed) {
+    return broken("no-dirty-ready", "ready needs a verified run and no owed power-off");
+  }
+  return {};
+}
+
+Status check_failed(const NodeRow& before, const NodeRow& after) {
+  if (!after.maintenance || after.failed_from.empty()) {
+    return broken("fail-closed", "a failed node is in maintenance and says where it failed");
+  }
+  if (before.trust != after.trust || before.tenant_root != after.tenant_root) {
+    return broken("fail-closed", "a failure changes neither trust nor tenant_root");
+  }
+  if (before.state != kReady && !after.power_off_owed) {
+    return broken("fail-closed", "a failed run owes power-off");
+  }
+  return {};
+}
+
+}  // namespace
+
+bool may_move(NodeState from, NodeState to) {
+  for (const Moves& moves : allowed_moves()) {
+    if (moves.from == from) {
+      return std::find(moves.to.begin(), moves.to.end(), to) != moves.to.end();
+    }
+  }
+  return false;
+}
+
+Status check_node_change(const NodeRow* before, const NodeRow& after) {
+  if (before == nullptr) {
+    // A machine that somebody has had, or one that is being enrolled: never ready at birth.
+    bool allowed = after.state == kEnrolling ||
+                   (after.state == kDeployed && after.trust == Trust::kTenantControlled &&
+                    after.tenant_root && !after.lease.empty());
+    if (!allowed) return broken("no-dirty-ready", "a new node is enrolling or somebody's");
+    return {};
+  }
+  if (before->state != after.state && !may_move(before->state, after.state)) {
+    return broken("state table", std::string(node_state_name(before->state)) + " to " +
+                                     std::string(node_state_name(after.state)));
+  }
+  if (after.generation < before->generation) {
+    return broken("generation-rises", "a generation never falls");
+  }
+  if (before->trust == Trust::kTenantControlled && after.trust == Trust::kPlatform) {
+    TRY(check_trust_return(*before, after));
+  }
+  if (before->trust == Trust::kPlatform && after.trust == Trust::kTenantControlled &&
+      after.generation != before->generation + 1) {
+    return broken("generation-rises", "entering a lease raises the generation by one");
+  }
+  if (before->state != after.state && after.state == kReady) TRY(check_ready(after));
+  if (before->state != after.state && after.state == kFailed) TRY(check_failed(*before, after));
+  return {};
+}
+
+Status check_lease_change(const LeaseRow* before, const LeaseRow& after) {
+  if (before == nullptr) return {};
+  if (before->node != after.node) return broken("one-run", "a lease never moves to another node");
+  if (before->exit_generation != 0 && before->exit_generation != after.exit_generation) {
+    return broken("generation-rises", "a lease is left once");
+  }
+  return {};
+}
+
+}  // namespace leasehold
