@@ -27,16 +27,16 @@ inline constexpr size_t kGatewayPendingPerConnection = 1;
 inline constexpr size_t kBmcBodyBytes = 4 << 20;
 inline constexpr int64_t kBmcConnectMs = 15'000;
 inline constexpr int64_t kBmcRequestMs = 60'000;
-inline constexpr int64_t kBmcLogoutMs = 10'000;       // a destructor waits no longer for its DELETE
-inline constexpr int kBmcGetTries = 3;                // only reads are repeated
+inline constexpr int64_t kBmcLogoutMs = 10'000;  // a destructor waits no longer for its DELETE
+inline constexpr int kBmcGetTries = 3;           // only reads are repeated
 inline constexpr int64_t kBmcGetRetryMs = 2'000;
-inline constexpr int kBmcPatchSends = 5;              // forms of If-Match that one PATCH tries
-inline constexpr int kBmcReadBackTries = 3;           // after a change that was accepted
+inline constexpr size_t kBmcPatchSends = 5;  // forms of If-Match that one PATCH tries
+inline constexpr int kBmcReadBackTries = 3;  // after a change that was accepted
 inline constexpr int64_t kBmcReadBackMs = 1'000;
 inline constexpr int kBmcCollectionPages = 100;
 inline constexpr size_t kBmcCollectionMembers = 4096;
-inline constexpr size_t kBmcMessages = 64;            // Message.ExtendedInfo entries of one answer
-inline constexpr size_t kBmcMessageBytes = 256;       // of a BMC's own words in an error text
+inline constexpr size_t kBmcMessages = 64;       // Message.ExtendedInfo entries of one answer
+inline constexpr size_t kBmcMessageBytes = 256;  // of a BMC's own words in an error text
 
 // Engine
 inline constexpr size_t kStepThreads = 1024;
@@ -46,6 +46,10 @@ inline constexpr int kAgainPerRun = 1;
 inline constexpr size_t kOutboxRowsWithoutPeer = 100'000;
 inline constexpr int64_t kPowerOffRetryFirstMs = 1'000;
 inline constexpr int64_t kPowerOffRetryMaxMs = 300'000;
+
+// Rows from an operator
+inline constexpr int64_t kPolicyDays = 3650;            // the longest duration a policy may name
+inline constexpr int64_t kProfileTimeoutS = 24 * 3600;  // the longest wait a profile may name
 
 // Vault: versions of one credential, at most
 inline constexpr int kVaultVersionsAlive = 3;
