@@ -194,7 +194,7 @@ TEST_CASE("a failed migration leaves nothing behind") {
   CHECK(tables == 0);
 }
 
-TEST_CASE("the log keeps its length through many commits and a restart") {
+TEST_CASE("the log keeps its length through many commits") {
   test::TempFolder folder;
   std::string log = folder.file("a.db-wal");
   {
@@ -207,7 +207,8 @@ TEST_CASE("the log keeps its length through many commits and a restart") {
     CHECK(std::filesystem::file_size(log) < 2 * limits::kWalBytesKept);
     CHECK(std::filesystem::file_size(folder.file("a.db")) > size_t{30} * 100 * 4096 / 2);
   }
-  CHECK(std::filesystem::file_size(log) >= limits::kWalBytesKept);
+  // A database at rest is one file, so that a copy of it is a whole backup.
+  CHECK_FALSE(std::filesystem::exists(log));
   auto again = open(folder.file("a.db"));
   int64_t rows = 0;
   REQUIRE(again
