@@ -92,8 +92,8 @@ inline constexpr int64_t kPowerOffRetryMaxMs = 300'000;
 inline constexpr size_t kDatabaseGroup = 256;
 inline constexpr size_t kDatabaseQueue = 65'536;
 inline constexpr size_t kDatabaseStatements = 512;
-inline constexpr int kWalFramesSoft = 4'000;
-inline constexpr int kWalFramesHard = 8'000;
+inline constexpr int kWalFramesSoft = 1'000;
+inline constexpr int kWalFramesHard = 4'000;
 inline constexpr size_t kWalBytesKept = size_t{kWalFramesSoft} * (4096 + 24) + 32;
 inline constexpr int64_t kOutboxPruneEvery = 256;
 // Rows from an operator

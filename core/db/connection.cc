@@ -126,8 +126,6 @@ Status Connection::set_up() {
   TRY(run("BEGIN EXCLUSIVE", {}));
   TRY(run("COMMIT", {}));
   sqlite3_wal_hook(db_, &Connection::on_wal, this);
-  int keep = 1;
-  sqlite3_file_control(db_, nullptr, SQLITE_FCNTL_PERSIST_WAL, &keep);
   return {};
 }
 

@@ -2,7 +2,7 @@
 // (WAL, synchronous=FULL), each inside its own savepoint, so that one that fails undoes only
 // itself. A slow disk stalls this thread, never the loop's. Callbacks are handed to `deliver`
 // (Loop::post) after the commit is durable. The file is held exclusively, so that two agents never
-// share it; its log (-wal) stays beside it at a fixed length. Owned by main().
+// share it; its log (-wal) stays beside it at a fixed length until the close. Owned by main().
 #pragma once
 
 #include <sqlite3.h>
