@@ -22,13 +22,13 @@ inline constexpr int64_t kHttpLingerMs = 1'000;        // a refused peer may sti
 inline constexpr size_t kHttpRefusedConnections = 64;  // that read why, at once
 inline constexpr size_t kStreamReadBytes = 16 << 10;
 inline constexpr int kListenBacklog = 512;
-inline constexpr size_t kHttpPieceBytes = 256 << 10;   // of a BodySource, unsent, per connection
+inline constexpr size_t kHttpPieceBytes = 256 << 10;  // of a BodySource, unsent, per connection
 
 // HTTP clients
 inline constexpr size_t kHttpAnswerHeaderBytes = 64 << 10;
-inline constexpr size_t kHttpCalls = 4096;            // open calls of one CurlMulti
-inline constexpr long kHttpIdleConnections = 64;      // of one CurlMulti
-inline constexpr int64_t kHttpLoopGraceMs = 5'000;    // for the loop to deliver an answer in time
+inline constexpr size_t kHttpCalls = 4096;          // open calls of one CurlMulti
+inline constexpr long kHttpIdleConnections = 64;    // of one CurlMulti
+inline constexpr int64_t kHttpLoopGraceMs = 5'000;  // for the loop to deliver an answer in time
 
 // Gateway
 inline constexpr size_t kGatewayFrameBytes = 1 << 20;
@@ -40,7 +40,7 @@ inline constexpr size_t kGatewayConnections = 4096;
 inline constexpr size_t kGatewayConnectionsPerPeer = 16;
 inline constexpr size_t kGatewayQueueBytes = 32 << 20;  // towards an agent that does not read
 inline constexpr int64_t kGatewayAnswerMs = 120'000;    // the agent's longest poll and some
-inline constexpr size_t kFrameQueueBytes = 16 << 20;  // unsent, per peer
+inline constexpr size_t kFrameQueueBytes = 16 << 20;    // unsent, per peer
 inline constexpr size_t kFramePeers = 64;
 inline constexpr int64_t kFrameReconnectMs = 500;
 
