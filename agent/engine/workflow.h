@@ -67,6 +67,8 @@ struct StepContext {
   std::map<std::string, Json> outputs;  // of places done in this run, newest pass, by place name
   bool recovering = false;              // attempt > 1: an earlier one may have had its effect
   Clock* clock = nullptr;
+  // What this attempt of the step remembers between its calls; lost with the process.
+  std::shared_ptr<Json> memory;
 
   // The output of an earlier place, or null.
   const Json& output(const std::string& place_name) const;
@@ -87,12 +89,13 @@ struct Poll {
   int64_t within_ms = 60'000;
   Code code = Code::kTimeout;
 };
-// Not yet: run the step again when `event` is posted for this run (or at the latest each 30 s).
+// Not yet: run the step again when `event` is posted for this run, at the latest each `recheck_ms`.
 struct Await {
   std::string event;
   std::string why;
   int64_t within_ms = 60'000;
   Code code = Code::kTimeout;
+  int64_t recheck_ms = 30'000;
 };
 // Back to an earlier place of the table, in a new pass; once per run, a second one is INTERNAL.
 struct Again {
