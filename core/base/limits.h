@@ -22,13 +22,13 @@ inline constexpr int64_t kHttpLingerMs = 1'000;        // a refused peer may sti
 inline constexpr size_t kHttpRefusedConnections = 64;  // that read why, at once
 inline constexpr size_t kStreamReadBytes = 16 << 10;
 inline constexpr int kListenBacklog = 512;
-inline constexpr size_t kHttpPieceBytes = 256 << 10;   // of a BodySource, unsent, per connection
+inline constexpr size_t kHttpPieceBytes = 256 << 10;  // of a BodySource, unsent, per connection
 
 // HTTP clients
 inline constexpr size_t kHttpAnswerHeaderBytes = 64 << 10;
-inline constexpr size_t kHttpCalls = 4096;            // open calls of one CurlMulti
-inline constexpr long kHttpIdleConnections = 64;      // of one CurlMulti
-inline constexpr int64_t kHttpLoopGraceMs = 5'000;    // for the loop to deliver an answer in time
+inline constexpr size_t kHttpCalls = 4096;          // open calls of one CurlMulti
+inline constexpr long kHttpIdleConnections = 64;    // of one CurlMulti
+inline constexpr int64_t kHttpLoopGraceMs = 5'000;  // for the loop to deliver an answer in time
 
 // Gateway
 inline constexpr size_t kGatewayFrameBytes = 1 << 20;
@@ -40,7 +40,7 @@ inline constexpr size_t kGatewayConnections = 4096;
 inline constexpr size_t kGatewayConnectionsPerPeer = 16;
 inline constexpr size_t kGatewayQueueBytes = 32 << 20;  // towards an agent that does not read
 inline constexpr int64_t kGatewayAnswerMs = 120'000;    // the agent's longest poll and some
-inline constexpr size_t kFrameQueueBytes = 16 << 20;  // unsent, per peer
+inline constexpr size_t kFrameQueueBytes = 16 << 20;    // unsent, per peer
 inline constexpr size_t kFramePeers = 64;
 inline constexpr int64_t kFrameReconnectMs = 500;
 
@@ -60,16 +60,16 @@ inline constexpr size_t kBootConnectionsPerPeer = 32;
 inline constexpr size_t kBmcBodyBytes = 4 << 20;
 inline constexpr int64_t kBmcConnectMs = 15'000;
 inline constexpr int64_t kBmcRequestMs = 60'000;
-inline constexpr int64_t kBmcLogoutMs = 10'000;       // a destructor waits no longer for its DELETE
-inline constexpr int kBmcGetTries = 3;                // only reads are repeated
+inline constexpr int64_t kBmcLogoutMs = 10'000;  // a destructor waits no longer for its DELETE
+inline constexpr int kBmcGetTries = 3;           // only reads are repeated
 inline constexpr int64_t kBmcGetRetryMs = 2'000;
-inline constexpr size_t kBmcPatchSends = 5;              // forms of If-Match that one PATCH tries
-inline constexpr int kBmcReadBackTries = 3;           // after a change that was accepted
+inline constexpr size_t kBmcPatchSends = 5;  // forms of If-Match that one PATCH tries
+inline constexpr int kBmcReadBackTries = 3;  // after a change that was accepted
 inline constexpr int64_t kBmcReadBackMs = 1'000;
 inline constexpr int kBmcCollectionPages = 100;
 inline constexpr size_t kBmcCollectionMembers = 4096;
-inline constexpr size_t kBmcMessages = 64;            // Message.ExtendedInfo entries of one answer
-inline constexpr size_t kBmcMessageBytes = 256;       // of a BMC's own words in an error text
+inline constexpr size_t kBmcMessages = 64;       // Message.ExtendedInfo entries of one answer
+inline constexpr size_t kBmcMessageBytes = 256;  // of a BMC's own words in an error text
 
 // Engine
 inline constexpr size_t kStepThreads = 1024;
@@ -97,6 +97,9 @@ inline constexpr int kWalFramesSoft = 1'000;
 inline constexpr int kWalFramesHard = 4'000;
 inline constexpr size_t kWalBytesKept = size_t{kWalFramesSoft} * (4096 + 24) + 32;
 inline constexpr int64_t kOutboxPruneEvery = 256;
+// Rows from an operator
+inline constexpr int64_t kPolicyDays = 3650;            // the longest duration a policy may name
+inline constexpr int64_t kProfileTimeoutS = 24 * 3600;  // the longest wait a profile may name
 
 // Vault: versions of one credential, at most
 inline constexpr int kVaultVersionsAlive = 3;

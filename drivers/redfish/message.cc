@@ -85,9 +85,9 @@ bool Message::is(std::string_view message_id) const { return same(id, message_id
 
 bool Message::names(std::string_view property_name) const {
   if (property == property_name) return true;
-  auto ends = [&](const std::string& text) {
-    size_t slash = text.find_last_of("/.");
-    return (slash == std::string::npos ? text : text.substr(slash + 1)) == property_name;
+  auto ends = [&](const std::string& pointer) {
+    size_t slash = pointer.find_last_of("/.");
+    return (slash == std::string::npos ? pointer : pointer.substr(slash + 1)) == property_name;
   };
   return std::any_of(args.begin(), args.end(), ends) ||
          std::any_of(related.begin(), related.end(), ends);
