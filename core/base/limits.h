@@ -79,6 +79,7 @@ inline constexpr int kAgainPerRun = 1;
 inline constexpr size_t kStepOutputBytes = 1 << 20;
 inline constexpr int64_t kAwaitRecheckMs = 30'000;
 inline constexpr int64_t kPollMinMs = 1;
+inline constexpr size_t kPostedEvents = 64;
 inline constexpr int64_t kCommitRetryFirstMs = 100;
 inline constexpr int64_t kCommitRetryMaxMs = 10'000;
 inline constexpr size_t kCrashFileBytes = 1 << 20;
