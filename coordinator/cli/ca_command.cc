@@ -10,13 +10,14 @@ namespace leasehold {
 namespace {
 
 constexpr const char* kTable =
-    "  root.pem, root.key                 root, 10 years     KEEP root.key OFFLINE, and a copy\n"
-    "  issuing.pem, issuing.key           issuing CA, 2 years    coordinator; until then offline\n"
-    "  site-ca.pem, site-ca.key           site CA, 90 days       agent of the site only\n"
-    "  site-agent.pem, site-agent.key     leaf, 45 days          agent of the site only\n"
-    "  gateway.pem, gateway.key           leaf, 45 days          gateway of the site only\n"
-    "  coordinator.pem, coordinator.key   leaf, 45 days          coordinator\n"
-    "  site-cas.json                      recorded site CAs      agent (not secret)\n"
+    "  root.pem, root.key                 root, 10 years          KEEP root.key OFFLINE, and a "
+    "copy\n"
+    "  issuing.pem, issuing.key           issuing CA, 2 years     coordinator; until then offline\n"
+    "  site-ca.pem, site-ca.key           site CA, 90 days        agent of the site only\n"
+    "  site-agent.pem, site-agent.key     leaf, 45 days           agent of the site only\n"
+    "  gateway.pem, gateway.key           leaf, 45 days           gateway of the site only\n"
+    "  coordinator.pem, coordinator.key   leaf, 45 days           coordinator\n"
+    "  site-cas.json                      recorded site CAs       agent (not secret)\n"
     "root.pem is no secret: everyone who verifies needs it.\n";
 
 void init(const CaInitOptions& options) {

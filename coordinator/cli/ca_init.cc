@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -115,6 +116,11 @@ Status publish(const std::vector<OutFile>& files, const std::string& temporary,
     }
     return system_error("cannot rename to " + out, number);
   }
+  std::string parent = std::filesystem::path(out).parent_path().string();
+  FileDescriptor folder(::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!folder.valid() || ::fsync(folder.get()) != 0) {
+    return system_error("cannot sync the folder above " + out, errno);
+  }
   return {};
 }
 
@@ -143,10 +149,9 @@ Status ca_init(const CaInitOptions& options, Clock& clock, Random& random) {
   std::vector<OutFile> files = TRY(Authority(options, clock.now_ms()).make());
   std::string temporary = random_id(random, out + ".new");
   if (::mkdir(temporary.c_str(), 0700) != 0) {
-    return system_error("cannot create " + temporary +
-                            " (the folder above it must exist and be "
-                            "writable)",
-                        errno);
+    int number = errno;
+    return system_error(
+        "cannot create " + out + " (the folder above it must exist and be writable)", number);
   }
   Status published = publish(files, temporary, out);
   std::error_code ignored;
