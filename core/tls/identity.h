@@ -29,6 +29,10 @@ enum class IdentityKind {
 };
 std::string_view kind_name(IdentityKind kind);  // "ramdisk", "node-tenant", "site-agent", ...
 
+// A host or domain name as we write them: lower case, labels of 1 to 63 of [a-z0-9-] that neither
+// start nor end with '-', 253 characters at most, no wildcard, no final dot.
+bool is_valid_host_name(std::string_view text);
+
 struct Identity {
   IdentityKind kind = IdentityKind::kTenant;
   std::string domain;      // "example.net"

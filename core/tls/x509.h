@@ -73,7 +73,9 @@ enum class ChainRefusal {
   kWrongSite,
   kKindMayNot,
   kBadUri,
-  kWrongHost
+  kWrongHost,
+  kNotALeaf,      // a CA, or another key, key usage or EKU than issue_leaf gives
+  kForbiddenName  // a SAN that its kind or its issuer may not carry
 };
 std::string_view chain_refusal_name(ChainRefusal refusal);  // "untrusted", "wrong-issuer", ...
 

@@ -1,0 +1,194 @@
+// The one place that issues certificates (declared in x509.h).
+#include <arpa/inet.h>
+
+#include <algorithm>
+
+#include "core/base/ids.h"
+#include "core/base/limits.h"
+#include "core/tls/build.h"
+#include "core/tls/certificate.h"
+#include "core/tls/crypto.h"
+
+namespace leasehold {
+namespace {
+
+// A certificate authority opened for signing.
+struct Issuer {
+  X509Ptr certificate;
+  PkeyPtr key;
+  CaForm form;
+  Validity validity;
+};
+
+Result<Issuer> open_issuer(const CaKey& ca) {
+  ErrorScope errors;
+  Issuer issuer;
+  issuer.certificate = TRY_WITH(parse_certificate_pem(ca.certificate_pem), "issuer");
+  issuer.key = TRY_WITH(parse_p256_key(ca.private_key_pem), "issuer");
+  if (X509_check_private_key(issuer.certificate.get(), issuer.key.get()) != 1) {
+    return Error(Code::kMalformed, "the issuer's key does not belong to its certificate");
+  }
+  issuer.form = ca_form(issuer.certificate.get());
+  issuer.validity = validity_of(issuer.certificate.get());
+  return issuer;
+}
+
+// Nobody vouches beyond their own time.
+Result<Validity> within(const Validity& wanted, const Validity& issuer) {
+  Validity validity{std::max(wanted.not_before_ms, issuer.not_before_ms),
+                    std::min(wanted.not_after_ms, issuer.not_after_ms)};
+  if (validity.not_before_ms / 1000 >= validity.not_after_ms / 1000) {
+    return Error(Code::kInvalidInput, "the validity is empty, or outside the issuer's", "validity");
+  }
+  return validity;
+}
+
+struct CaPlan {
+  std::string host;  // the domain, or the site's host
+  const char* common_name;
+  const char* basic_constraints;
+  bool constrained = false;  // to `host`
+};
+
+// `issuer` null: self-signed.
+Result<CaKey> issue_ca(const Issuer* issuer, const CaPlan& plan, const Validity& validity) {
+  if (!is_valid_host_name(plan.host)) {
+    return Error(Code::kInvalidInput, "not a host name in lower case: " + plan.host, "domain");
+  }
+  KeyPair pair = generate_key();
+  PkeyPtr key = TRY(parse_p256_key(pair.private_key_pem));
+  X509Ptr certificate = new_certificate(key.get(), validity);
+  X509* above = issuer ? issuer->certificate.get() : certificate.get();
+  name_ca(certificate.get(), plan.host, plan.common_name);
+  extend(certificate.get(), above, NID_basic_constraints, plan.basic_constraints);
+  extend(certificate.get(), above, NID_key_usage, "critical,keyCertSign,cRLSign");
+  extend(certificate.get(), above, NID_subject_key_identifier, "hash");
+  extend(certificate.get(), above, NID_authority_key_identifier, "keyid:always");
+  if (plan.constrained) {
+    NameConstraintsPtr constraints = site_constraints(plan.host);
+    LEASEHOLD_CHECK(X509_add1_ext_i2d(certificate.get(), NID_name_constraints, constraints.get(), 1,
+                                      X509V3_ADD_DEFAULT) == 1,
+                    "out of memory");
+  }
+  sign_certificate(certificate.get(), above, issuer ? issuer->key.get() : key.get());
+  return CaKey{certificate_pem(certificate.get()), pair.private_key_pem, {}};
+}
+
+// The CSR's key, once the CSR has shown that its sender holds it.
+Result<PkeyPtr> proven_key(const std::string& csr_pem) {
+  std::string der = TRY(csr_der(csr_pem));
+  ErrorScope errors;
+  const unsigned char* at = reinterpret_cast<const unsigned char*>(der.data());
+  const unsigned char* end = at + der.size();
+  CsrPtr csr(d2i_X509_REQ(nullptr, &at, static_cast<long>(der.size())));
+  if (!csr || at != end) return Error(Code::kMalformed, "not a CSR", "csr");
+  PkeyPtr key(X509_REQ_get_pubkey(csr.get()));
+  if (!key || !is_p256(key.get())) {
+    return Error(Code::kInvalidInput, "the CSR's key is not P-256", "csr");
+  }
+  if (X509_REQ_verify(csr.get(), key.get()) != 1) {
+    return Error(Code::kForbidden, "the CSR is not signed with its own key", "csr");
+  }
+  return key;
+}
+
+Status check_matrix(const CaForm& issuer, const Identity& identity) {
+  const KindRule& rule = kind_rule(identity.kind);
+  if (issuer.role != rule.issuer) {
+    return Error(Code::kForbidden,
+                 "this certificate authority may not issue the kind " + std::string(rule.name));
+  }
+  if (issuer.role == CaRole::kSite && issuer.site_host != identity.site + "." + identity.domain) {
+    return Error(Code::kForbidden, "this site CA is of " + issuer.site_host + " only");
+  }
+  return {};
+}
+
+Result<std::string> ip_bytes(const std::string& text) {
+  std::string bytes(16, '\0');
+  if (inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1) return bytes;
+  bytes.resize(4);
+  if (inet_pton(AF_INET, text.c_str(), bytes.data()) == 1) return bytes;
+  return Error(Code::kInvalidInput, "not an IP address: " + text, "ip_addresses");
+}
+
+Result<GeneralNamesPtr> subject_names(const LeafRequest& request) {
+  const KindRule& rule = kind_rule(request.identity.kind);
+  if (!rule.server && !(request.dns_names.empty() && request.ip_addresses.empty())) {
+    return Error(Code::kInvalidInput,
+                 "DNS and IP names are for servers, not for the kind " + std::string(rule.name),
+                 "dns_names");
+  }
+  GeneralNamesPtr names(GENERAL_NAMES_new());
+  LEASEHOLD_CHECK(names != nullptr, "out of memory");
+  add_name(names.get(), GEN_URI, request.identity.uri());
+  for (const std::string& dns : request.dns_names) {
+    if (!is_valid_host_name(dns)) {
+      return Error(Code::kInvalidInput, "not a host name in lower case: " + dns, "dns_names");
+    }
+    add_name(names.get(), GEN_DNS, dns);
+  }
+  for (const std::string& ip : request.ip_addresses) {
+    add_name(names.get(), GEN_IPADD, TRY(ip_bytes(ip)));
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<CaKey> issue_root(const std::string& domain, const Validity& validity) {
+  Validity checked = TRY(within(validity, validity));
+  return issue_ca(nullptr, {domain, "Leasehold root", "critical,CA:TRUE,pathlen:2"}, checked);
+}
+
+Result<CaKey> issue_issuing_ca(const CaKey& root, const std::string& domain,
+                               const Validity& validity) {
+  Issuer issuer = TRY(open_issuer(root));
+  if (issuer.form.role != CaRole::kRoot) {
+    return Error(Code::kForbidden, "only a root issues an issuing CA");
+  }
+  return issue_ca(&issuer, {domain, "Leasehold issuing CA", "critical,CA:TRUE,pathlen:1"},
+                  TRY(within(validity, issuer.validity)));
+}
+
+Result<CaKey> issue_site_ca(const CaKey& issuing, const std::string& site,
+                            const std::string& domain, const Validity& validity) {
+  TRY(SiteId::parse(site, "site"));
+  Issuer issuer = TRY(open_issuer(issuing));
+  if (issuer.form.role != CaRole::kIssuing) {
+    return Error(Code::kForbidden, "only an issuing CA issues a site CA");
+  }
+  CaPlan plan{site + "." + domain, "Leasehold site CA", "critical,CA:TRUE,pathlen:0", true};
+  CaKey ca = TRY(issue_ca(&issuer, plan, TRY(within(validity, issuer.validity))));
+  ca.chain_above_pem = issuing.certificate_pem + issuing.chain_above_pem;
+  return ca;
+}
+
+Result<std::string> issue_leaf(const CaKey& issuer_key, const LeafRequest& request) {
+  // Reading the URI back shows that every part of the identity has the form that judge demands.
+  Identity read_back = TRY(Identity::parse(request.identity.uri(), request.identity.domain));
+  if (read_back != request.identity) {
+    return Error(Code::kInvalidInput, "the identity has parts that its kind does not", "identity");
+  }
+  Issuer issuer = TRY(open_issuer(issuer_key));
+  TRY(check_matrix(issuer.form, request.identity));
+  PkeyPtr key = TRY(proven_key(request.csr_pem));
+  GeneralNamesPtr names = TRY(subject_names(request));
+  Validity validity = TRY(within(request.validity, issuer.validity));
+  X509Ptr leaf = new_certificate(key.get(), validity);
+  X509* above = issuer.certificate.get();
+  extend(leaf.get(), above, NID_basic_constraints, "critical,CA:FALSE");
+  extend(leaf.get(), above, NID_key_usage, "critical,digitalSignature");
+  extend(leaf.get(), above, NID_ext_key_usage, "clientAuth,serverAuth");
+  extend(leaf.get(), above, NID_subject_key_identifier, "hash");
+  extend(leaf.get(), above, NID_authority_key_identifier, "keyid:always");
+  // The subject is empty, so the SAN is critical (RFC 5280 section 4.1.2.6). A common name would
+  // fall under a site CA's exclusion of DNS names.
+  LEASEHOLD_CHECK(
+      X509_add1_ext_i2d(leaf.get(), NID_subject_alt_name, names.get(), 1, X509V3_ADD_DEFAULT) == 1,
+      "out of memory");
+  sign_certificate(leaf.get(), above, issuer.key.get());
+  return certificate_pem(leaf.get()) + issuer_key.certificate_pem + issuer_key.chain_above_pem;
+}
+
+}  // namespace leasehold
