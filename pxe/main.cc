@@ -19,6 +19,7 @@ HttpServerOptions boot_options(const BootdConfig& config) {
   options.tcp_host = config.listen_host;
   options.tcp_port = config.listen_port;
   options.max_body_bytes = 0;
+  options.host_optional = true;
   options.max_connections_per_peer = limits::kBootConnectionsPerPeer;
   return options;
 }
