@@ -11,6 +11,7 @@
 #include "core/base/subprocess.h"
 #include "core/curl/http_client.h"
 #include "core/tls/crypto.h"
+#include "core/tls/tls.h"
 #include "tests/support/running_program.h"
 #include "tests/unit/agent/gateway/peers.h"
 
