@@ -47,6 +47,9 @@ namespace leasehold {
     "The platform ramdisk of a run has its certificate.")                                      \
   X(kRamdiskCommand, "ramdisk.command", "info", "The ramdisk works on a command.")             \
   X(kConnectionClosed, "connection.closed", "info", "A connection was closed by the agent.")   \
+  X(kAgentConnected, "gateway.agent-connected", "info", "The gateway reaches the agent.")      \
+  X(kAgentLost, "gateway.agent-lost", "error",                                                 \
+    "The gateway cannot reach the agent: machines get 503 until it runs again.")               \
   X(kFaultHit, "simsite.fault-hit", "info", "A fault rule of the simulated site was applied.") \
   X(kMachineState, "simsite.machine", "info", "A simulated machine changed its state.")
 
