@@ -79,6 +79,7 @@ inline constexpr int kAgainPerRun = 1;
 inline constexpr size_t kStepOutputBytes = 1 << 20;
 inline constexpr int64_t kAwaitRecheckMs = 30'000;
 inline constexpr int64_t kPollMinMs = 1;
+inline constexpr size_t kPostedEvents = 64;
 inline constexpr int64_t kCommitRetryFirstMs = 100;
 inline constexpr int64_t kCommitRetryMaxMs = 10'000;
 inline constexpr size_t kCrashFileBytes = 1 << 20;
@@ -105,7 +106,6 @@ inline constexpr int kVaultVersionsAlive = 3;
 
 // Evidence
 inline constexpr size_t kEvidenceBytes = 4 << 20;
-inline constexpr int64_t kReadbackSampleBytes = 64 << 20;
 inline constexpr int64_t kRamdiskLifeMaxMs = 7LL * 24 * 3600 * 1000;
 inline constexpr int64_t kEvidenceClockSkewMs = 300'000;
 // The least that a sampled read-back reads: the first and the last so many bytes, and a sample.
