@@ -110,7 +110,7 @@ inline constexpr int64_t kRamdiskLifeMaxMs = 7LL * 24 * 3600 * 1000;
 inline constexpr int64_t kEvidenceClockSkewMs = 300'000;
 // The least that a sampled read-back reads: the first and the last so many bytes, and a sample.
 inline constexpr int64_t kReadbackEdgeBytes = 1 << 20;
-inline constexpr int64_t kReadbackSampleBytes = 1 << 20;
+inline constexpr int64_t kReadbackSampleLeastBytes = 1 << 20;
 
 // Certificates: a chain is leaf, site CA, issuing CA and perhaps the root
 inline constexpr size_t kChainCertificates = 4;
