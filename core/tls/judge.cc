@@ -19,9 +19,6 @@ constexpr std::array<std::string_view, 13> kRefusalNames = {
     "wrong-host",   "not-a-leaf",         "forbidden-name"};
 static_assert(static_cast<size_t>(ChainRefusal::kForbiddenName) + 1 == kRefusalNames.size());
 
-// At most two authorities lie between a leaf and the root.
-constexpr int kIntermediates = 2;
-
 struct Refusal {
   ChainRefusal reason;
   std::string detail;
@@ -103,10 +100,13 @@ Verdict verify_path(const Chain& chain, X509* root, const JudgeRequest& request)
   X509_STORE_CTX_set0_trusted_stack(ctx.get(), trusted.get());
   X509_VERIFY_PARAM* param = X509_STORE_CTX_get0_param(ctx.get());
   X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_X509_STRICT);
-  X509_VERIFY_PARAM_set_depth(param, kIntermediates);
+  X509_VERIFY_PARAM_set_depth(param, static_cast<int>(limits::kChainCertificates) - 1);
   X509_VERIFY_PARAM_set_auth_level(param, 2);
-  X509_VERIFY_PARAM_set_time(param, request.instant_ms / 1000);
-  if (request.ignore_validity) X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_NO_CHECK_TIME);
+  if (request.ignore_validity) {  // a time that is set would win over the flag
+    X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_NO_CHECK_TIME);
+  } else {
+    X509_VERIFY_PARAM_set_time(param, request.instant_ms / 1000);
+  }
   if (X509_verify_cert(ctx.get()) != 1) {
     int error = X509_STORE_CTX_get_error(ctx.get());
     return refuse(reason_of(error), X509_verify_cert_error_string(error));
@@ -190,9 +190,13 @@ Verdict check_host(const JudgeRequest& request, X509* leaf) {
     return refuse(ChainRefusal::kWrongHost, "a gateway is judged against the host that was meant");
   }
   constexpr unsigned kFlags = X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_WILDCARDS;
-  bool matches =
-      X509_check_ip_asc(leaf, request.host.c_str(), 0) == 1 ||
-      X509_check_host(leaf, request.host.data(), request.host.size(), kFlags, nullptr) == 1;
+  // Only whole names: OpenSSL takes ".s1.example.net" for "any host below", and an address up to
+  // its first NUL.
+  const std::string& host = request.host;
+  bool matches = is_valid_host_name(host) &&
+                 X509_check_host(leaf, host.data(), host.size(), kFlags, nullptr) == 1;
+  matches = matches ||
+            (host.find('\0') == std::string::npos && X509_check_ip_asc(leaf, host.c_str(), 0) == 1);
   if (matches) return {};
   return refuse(ChainRefusal::kWrongHost, "the certificate is not for " + request.host);
 }

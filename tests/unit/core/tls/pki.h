@@ -119,7 +119,8 @@ inline std::vector<std::string> forged_chain(const CaKey& issuer, const KeyPair&
                                              const Forgery& wish) {
   std::vector<std::string> chain = {forge(issuer, subject, wish)};
   std::string above = issuer.certificate_pem + issuer.chain_above_pem;
-  for (std::string& der : pem_to_der(above).value()) chain.push_back(std::move(der));
+  std::vector<std::string> links = pem_to_der(above).value();
+  chain.insert(chain.end(), links.begin(), links.end());
   return chain;
 }
 
