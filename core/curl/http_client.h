@@ -1,6 +1,7 @@
 // The two HttpClients over libcurl. CurlEasyClient: one easy handle per call, for programs without
 // a loop (ramdisk, commands, simulated firmware). CurlMulti: one multi handle on a Loop, shared by
-// all steps; send() blocks the calling thread (never the loop's) until the loop delivers the answer.
+// all steps; send() blocks the calling thread (never the loop's) until the loop delivers the
+// answer.
 #pragma once
 
 #include <functional>
@@ -19,13 +20,17 @@ class CurlEasyClient : public HttpClient {
 class CurlMulti : public HttpClient {
  public:
   explicit CurlMulti(Loop& loop);
-  ~CurlMulti() override;  // on the loop's thread or after it ended; open calls answer UNAVAILABLE
+  ~CurlMulti() override;  // as shut_down()
   CurlMulti(const CurlMulti&) = delete;
   CurlMulti& operator=(const CurlMulti&) = delete;
 
   using Callback = std::function<void(Result<HttpResponse>)>;
-  // On the loop's thread; the callback comes later, on the loop's thread.
+  // On the loop's thread; the callback comes later, on the loop's thread, and may start() again.
   void start(HttpRequest request, HttpOptions options, Callback callback);
+  // On the loop's thread or after it ended. Open calls answer at once, and every later one:
+  // UNAVAILABLE, or TIMEOUT if their request may have had its effect. Whoever joins threads that
+  // may be in send() while the loop stands still calls this first.
+  void shut_down();
   Result<HttpResponse> send(const HttpRequest& request, const HttpOptions& options) override;
 
  private:

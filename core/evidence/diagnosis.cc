@@ -58,7 +58,7 @@ Result<ObservedGpu> ObservedGpu::from_json(const Json& json) {
   StrictObject object(json, "GPU", {"serial", "uuid", "pci", "vbios", "ecc_uncorrected"});
   ObservedGpu out;
   out.gpu = {object.text("serial"), object.text("uuid"), object.text("pci"), object.text("vbios")};
-  out.ecc_uncorrected = object.count("ecc_uncorrected");
+  out.ecc_uncorrected = object.number("ecc_uncorrected");
   TRY(object.status());
   return out;
 }

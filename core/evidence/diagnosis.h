@@ -22,7 +22,7 @@ struct Gpu {
 
 struct ObservedGpu {
   Gpu gpu;
-  int64_t ecc_uncorrected = 0;
+  int64_t ecc_uncorrected = 0;  // -1: not counted, which is no pass
   static Result<ObservedGpu> from_json(const Json& json);
   Json to_json() const;
 };

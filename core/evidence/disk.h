@@ -23,7 +23,7 @@ struct ManifestEntry {
   std::string wwn;     // may be empty
   std::string model;
   int64_t capacity_bytes = 0;
-  std::string transport;  // "nvme", "sata", "sas", "virtio"
+  std::string transport;  // "nvme", "sata", "sas", "virtio", "usb", "mmc"
   HiddenAreas hidden_areas = HiddenAreas::kUnknown;
 
   Json to_json() const;

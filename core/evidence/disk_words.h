@@ -30,7 +30,8 @@ inline constexpr Words<ReadbackClass, 4> kClassWords = {{{ReadbackClass::kNone, 
                                                          {ReadbackClass::kMixed, "mixed"}}};
 
 inline bool is_transport(std::string_view text) {
-  return text == "nvme" || text == "sata" || text == "sas" || text == "virtio";
+  return text == "nvme" || text == "sata" || text == "sas" || text == "virtio" || text == "usb" ||
+         text == "mmc";
 }
 
 }  // namespace leasehold

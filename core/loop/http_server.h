@@ -21,9 +21,9 @@ namespace leasehold {
 
 struct ServerRequest {
   uint64_t connection = 0;
-  std::string method;
-  std::string path;   // percent-decoded, without the query
-  std::string query;  // raw
+  std::string method;  // HEAD stays HEAD: answer it as GET, the body is left out on the way
+  std::string path;    // percent-decoded, without the query
+  std::string query;   // raw
   HttpHeaders headers;
   std::string body;
   std::string peer_address;                 // TCP: numeric address
