@@ -23,19 +23,23 @@ Result<HttpResponse> fetch(HttpClient& client, const char* method, const std::st
 
 }  // namespace
 
-Result<BootScript> fetch_boot(HttpClient& client, const std::string& script_url) {
+Result<BootScript> fetch_boot(HttpClient& client, const std::string& script_url,
+                              const std::atomic<bool>& stopping) {
   // UEFI HTTP boot asks for the size first; the script must not be used up by that.
   TRY(fetch(client, "HEAD", script_url, kBootScriptBytes));
   HttpResponse text = TRY(fetch(client, "GET", script_url, kBootScriptBytes));
   BootScript script = TRY(parse_boot_script(text.body));
-  TRY(fetch(client, "GET", script.kernel_url, kBootFileBytes));
-  if (!script.initrd_url.empty()) TRY(fetch(client, "GET", script.initrd_url, kBootFileBytes));
+  for (const std::string& url : {script.kernel_url, script.initrd_url}) {
+    if (stopping) return Error(Code::kStopped, "the simulated site stops");
+    if (!url.empty()) TRY(fetch(client, "GET", url, kBootFileBytes));
+  }
   return script;
 }
 
 BootFetcher::BootFetcher(Loop& loop, HttpClient& client) : loop_(loop), client_(client) {}
 
 BootFetcher::~BootFetcher() {
+  stopping_ = true;
   for (auto& [id, thread] : threads_) thread.join();
 }
 
@@ -43,7 +47,7 @@ void BootFetcher::start(const std::string& script_url,
                         std::function<void(Result<BootScript>)> done) {
   uint64_t id = next_++;
   threads_[id] = std::thread([this, id, script_url, done = std::move(done)] {
-    Result<BootScript> script = fetch_boot(client_, script_url);
+    Result<BootScript> script = fetch_boot(client_, script_url, stopping_);
     loop_.post([this, id, done, script = std::move(script)] {
       finish(id);
       done(script);

@@ -3,6 +3,7 @@
 // loop's thread. Owned by the site; its destructor waits for the threads.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <string>
@@ -15,8 +16,10 @@
 
 namespace leasehold::simsite {
 
-// The whole sequence, blocking. Any error means that there is nothing to boot from the network.
-Result<BootScript> fetch_boot(HttpClient& client, const std::string& script_url);
+// The whole sequence, blocking; `stopping` ends it between two calls. Any error means that there is
+// nothing to boot from the network.
+Result<BootScript> fetch_boot(HttpClient& client, const std::string& script_url,
+                              const std::atomic<bool>& stopping);
 
 class BootFetcher {
  public:
@@ -32,6 +35,7 @@ class BootFetcher {
 
   Loop& loop_;
   HttpClient& client_;
+  std::atomic<bool> stopping_ = false;
   uint64_t next_ = 1;
   std::map<uint64_t, std::thread> threads_;
 };

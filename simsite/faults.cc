@@ -84,7 +84,9 @@ bool selects(const FaultRule& rule, const FaultSubject& subject) {
   bool needs_change = rule.action == FaultAction::kLie ||
                       rule.action == FaultAction::kApplyWithoutReply ||
                       rule.action == FaultAction::kApplyThenStatus;
-  return rule.on == subject.on && (rule.method.empty() || rule.method == subject.method) &&
+  bool asked = subject.actions.empty() || std::find(subject.actions.begin(), subject.actions.end(),
+                                                    rule.action) != subject.actions.end();
+  return asked && rule.on == subject.on && (rule.method.empty() || rule.method == subject.method) &&
          glob_matches(rule.path, subject.path) && has_members(subject.body, rule.body) &&
          (!needs_change || subject.changes);
 }

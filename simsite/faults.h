@@ -63,7 +63,8 @@ struct FaultSubject {
   std::string method;
   std::string path;
   Json body;
-  bool changes = true;  // false: lies and apply-… rules pass it by
+  bool changes = true;               // false: lies and apply-… rules pass it by
+  std::vector<FaultAction> actions;  // only these; empty: any
 };
 
 // Everything that the rules do to one call.

@@ -69,8 +69,8 @@ RamdiskProcess::RamdiskProcess(pid_t pid, std::function<void(int)> on_exit)
 
 Result<std::unique_ptr<RamdiskProcess>> RamdiskProcess::start(
     Loop& loop, const RamdiskCommand& command, std::function<void(int status)> on_exit) {
-  FileDescriptor console(::open(command.console_path.c_str(),
-                                O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  FileDescriptor console(
+      ::open(command.console_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!console.valid() || ::access(command.argv[0].c_str(), X_OK) != 0) {
     return Error(Code::kIo, "cannot start " + command.argv[0] + ": " + std::strerror(errno));
   }

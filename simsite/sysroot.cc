@@ -122,7 +122,8 @@ Status build_shims(const std::string& folder, const std::string& shims_dir,
     ++shims;
   }
   if (problem || shims == 0) {
-    return Error(Code::kConfig, "shims_dir " + shims_dir + " holds no tools; build the target shims");
+    return Error(Code::kConfig,
+                 "shims_dir " + shims_dir + " holds no tools; build the target shims");
   }
   tree.write("machine.json", dump_json({{"machine", machine}, {"control_socket", control_socket}}));
   return tree.status();

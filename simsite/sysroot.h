@@ -14,9 +14,9 @@
 namespace leasehold::simsite {
 
 struct SysrootPlan {
-  std::string root;         // replaced
+  std::string root;  // replaced
   std::string cmdline;
-  std::string image_etc;    // image_dir/etc/leasehold, copied if it is there
+  std::string image_etc;  // image_dir/etc/leasehold, copied if it is there
   std::string mac;
   std::string serial;
   std::string uuid;
