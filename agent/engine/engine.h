@@ -1,7 +1,8 @@
-// Runs workflows from a durable journal. On the loop's thread it decides what comes next (a pure
-// function over journal records, journal.h), commits it, and hands the step to a thread of its own.
-// One run per node at most. Killed at any instant and started again, it reaches the same end: a step
-// that had begun is run again. Owned by main().
+// Runs workflows from a durable journal. A pure function over journal records (journal.h) decides
+// what comes next; it is committed before it is done. A run is driven by one thread at a time: a
+// step's thread from one commit to the next, and the loop's while it waits. One run per node at
+// most. Killed at any instant and started again, it reaches the same end: a step that had begun is
+// run again. Owned by main().
 #pragma once
 
 #include <functional>
@@ -9,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "agent/engine/step_threads.h"
+#include "agent/engine/turns.h"
 #include "agent/engine/workflow.h"
 #include "core/db/database.h"
 #include "core/loop/loop.h"
@@ -46,15 +49,22 @@ class Engine {
     Database* database = nullptr;
     Clock* clock = nullptr;
     std::vector<Workflow> workflows;
-    // Fills what a step of this run may see; runs inside the transaction that starts the step.
+    // Fills what a step of this run may see; runs inside the transaction that starts the step. Its
+    // error (but IO and DATABASE, which are tried again) fails the step as INTERNAL.
     std::function<Status(Sql&, const RunInfo&, Snapshot&)> load;
-    // Applies one row change (row, sequence, outbox); inside the step's transaction.
+    // Applies one row change (row, sequence, outbox); inside the step's transaction. Its error (but
+    // IO and DATABASE) undoes the transaction and fails the step.
     std::function<Status(Sql&, const RowChange&)> apply;
-    std::function<void(const RunEvent&)> on_event;   // loop thread, after the commit
-    std::function<void(const Json&)> on_notice;      // loop thread, after the commit
+    // The rows of a failure for a run whose workflow is unknown, or whose own `fail` gave rows that
+    // were refused or crashed the process.
+    std::function<Done(const RunInfo&, const Snapshot&, const Error&)> fail_unknown;
+    std::function<void(const RunEvent&)> on_event;  // loop thread, after the commit
+    std::function<void(const Json&)> on_notice;     // loop thread, after the commit
     // Runs that crashed the process while one of their steps was on a thread: run id -> times,
     // this start included (crash_record.h).
     std::string crash_file;
+    StepThreads* threads = nullptr;  // null: a pool of the engine's own
+    Turns* turns = nullptr;          // null: the loop
   };
   explicit Engine(Options options);
   ~Engine();
@@ -66,7 +76,9 @@ class Engine {
 
   // Reads the open runs and goes on with them: a started step runs again with the next attempt. A
   // run whose workflow is unknown fails as UNKNOWN_WORKFLOW; one that crashed the process three
-  // times as POISONED. Blocks (before the loop runs).
+  // times as POISONED, both committed before this returns. DATABASE if the journal holds what no
+  // run can have written. Blocks (before the loop runs). A stop() is not remembered: whoever wants
+  // it asks again.
   Status recover();
 
   // Inside the transaction that accepted the work: writes the journal's first record. CONFLICT if
@@ -74,9 +86,11 @@ class Engine {
   Status begin(Sql& sql, const RunInfo& run);
   void launch(const RunId& run);
 
-  // Wakes an Await of this run for this event; ignored if nobody waits. Loop thread.
+  // Wakes an Await of this run for this event, also one that its step is about to return. Posted
+  // after the commit of what it tells of. Loop thread.
   void post_event(const RunId& run, const std::string& event);
-  // Stops the run at its next boundary: it fails with STOPPED, then cleans up. Loop thread.
+  // Stops the run at its next boundary (the end of a step, a Poll, an Await): it fails with
+  // STOPPED, then cleans up. Once the cleanup has begun it changes nothing. Loop thread.
   void stop(const RunId& run);
 
   std::vector<RunProgress> open_runs() const;
@@ -86,7 +100,7 @@ class Engine {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;  // shared only so that tasks posted to the loop can hold it weakly
 };
 
 }  // namespace leasehold

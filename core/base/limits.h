@@ -22,34 +22,84 @@ inline constexpr int64_t kHttpLingerMs = 1'000;        // a refused peer may sti
 inline constexpr size_t kHttpRefusedConnections = 64;  // that read why, at once
 inline constexpr size_t kStreamReadBytes = 16 << 10;
 inline constexpr int kListenBacklog = 512;
+inline constexpr size_t kHttpPieceBytes = 256 << 10;  // of a BodySource, unsent, per connection
 
 // HTTP clients
 inline constexpr size_t kHttpAnswerHeaderBytes = 64 << 10;
-inline constexpr size_t kHttpCalls = 4096;            // open calls of one CurlMulti
-inline constexpr long kHttpIdleConnections = 64;      // of one CurlMulti
-inline constexpr int64_t kHttpLoopGraceMs = 5'000;    // for the loop to deliver an answer in time
+inline constexpr size_t kHttpCalls = 4096;          // open calls of one CurlMulti
+inline constexpr long kHttpIdleConnections = 64;    // of one CurlMulti
+inline constexpr int64_t kHttpLoopGraceMs = 5'000;  // for the loop to deliver an answer in time
 
 // Gateway
 inline constexpr size_t kGatewayFrameBytes = 1 << 20;
 inline constexpr size_t kGatewayChainBytes = 16 << 10;
 inline constexpr size_t kGatewayPendingPerConnection = 1;
-inline constexpr size_t kFrameQueueBytes = 16 << 20;  // unsent, per peer
+// What a frame needs besides the body: type, path, query and JSON's escapes of usual text.
+inline constexpr size_t kGatewayBodyBytes = kGatewayFrameBytes - (64 << 10);
+inline constexpr size_t kGatewayConnections = 4096;
+inline constexpr size_t kGatewayConnectionsPerPeer = 16;
+inline constexpr size_t kGatewayPendingBytes = 8 << 20;  // requests without an answer yet
+inline constexpr int64_t kGatewayAnswerMs = 120'000;     // the agent's longest poll and some
+inline constexpr size_t kFrameQueueBytes = 16 << 20;     // unsent, per peer
 inline constexpr size_t kFramePeers = 64;
 inline constexpr int64_t kFrameReconnectMs = 500;
+
+// Boot services (bootd)
+inline constexpr size_t kBootArmed = 4096;         // MACs at once
+inline constexpr size_t kBootRecords = 65'536;     // boot ids remembered
+inline constexpr size_t kBootClaims = 4096;        // claims kept for the agent
+inline constexpr int64_t kBootClaimsPerBoot = 16;  // claims of one boot that are reported
+inline constexpr size_t kBootClaimPolls = 16;      // agents that wait for claims at once
+inline constexpr int64_t kBootClaimPollMs = 25'000;
+inline constexpr int64_t kBootSecondsMax = 24 * 3600;  // how long a boot stays armed, at most
+inline constexpr size_t kBootCmdlineBytes = 1500;      // the kernel's own limit is 2048
+inline constexpr size_t kBootDocumentBytes = 16 << 10;
+inline constexpr size_t kBootConnectionsPerPeer = 32;
 
 // BMC
 inline constexpr size_t kBmcBodyBytes = 4 << 20;
 inline constexpr int64_t kBmcConnectMs = 15'000;
 inline constexpr int64_t kBmcRequestMs = 60'000;
+inline constexpr int64_t kBmcLogoutMs = 10'000;  // a destructor waits no longer for its DELETE
+inline constexpr int kBmcGetTries = 3;           // only reads are repeated
+inline constexpr int64_t kBmcGetRetryMs = 2'000;
+inline constexpr size_t kBmcPatchSends = 5;  // forms of If-Match that one PATCH tries
+inline constexpr int kBmcReadBackTries = 3;  // after a change that was accepted
+inline constexpr int64_t kBmcReadBackMs = 1'000;
+inline constexpr int kBmcCollectionPages = 100;
+inline constexpr size_t kBmcCollectionMembers = 4096;
+inline constexpr size_t kBmcMessages = 64;       // Message.ExtendedInfo entries of one answer
+inline constexpr size_t kBmcMessageBytes = 256;  // of a BMC's own words in an error text
 
 // Engine
 inline constexpr size_t kStepThreads = 1024;
 inline constexpr size_t kStepStackBytes = 256 << 10;
 inline constexpr int kCrashesUntilPoisoned = 3;
 inline constexpr int kAgainPerRun = 1;
+inline constexpr size_t kStepOutputBytes = 1 << 20;
+inline constexpr int64_t kAwaitRecheckMs = 30'000;
+inline constexpr int64_t kPollMinMs = 1;
+inline constexpr size_t kPostedEvents = 64;
+inline constexpr int64_t kCommitRetryFirstMs = 100;
+inline constexpr int64_t kCommitRetryMaxMs = 10'000;
+inline constexpr size_t kCrashFileBytes = 1 << 20;
 inline constexpr size_t kOutboxRowsWithoutPeer = 100'000;
 inline constexpr int64_t kPowerOffRetryFirstMs = 1'000;
 inline constexpr int64_t kPowerOffRetryMaxMs = 300'000;
+
+// Database: transactions that share one commit, and that may wait for theirs; prepared statements
+// kept; frames of 4 KiB in the write-ahead log before it is copied back when nobody waits, and
+// before it is copied back whoever waits.
+inline constexpr size_t kDatabaseGroup = 256;
+inline constexpr size_t kDatabaseQueue = 65'536;
+inline constexpr size_t kDatabaseStatements = 512;
+inline constexpr int kWalFramesSoft = 1'000;
+inline constexpr int kWalFramesHard = 4'000;
+inline constexpr size_t kWalBytesKept = size_t{kWalFramesSoft} * (4096 + 24) + 32;
+inline constexpr int64_t kOutboxPruneEvery = 256;
+// Rows from an operator
+inline constexpr int64_t kPolicyDays = 3650;            // the longest duration a policy may name
+inline constexpr int64_t kProfileTimeoutS = 24 * 3600;  // the longest wait a profile may name
 
 // Vault: versions of one credential, at most
 inline constexpr int kVaultVersionsAlive = 3;
@@ -60,7 +110,7 @@ inline constexpr int64_t kRamdiskLifeMaxMs = 7LL * 24 * 3600 * 1000;
 inline constexpr int64_t kEvidenceClockSkewMs = 300'000;
 // The least that a sampled read-back reads: the first and the last so many bytes, and a sample.
 inline constexpr int64_t kReadbackEdgeBytes = 1 << 20;
-inline constexpr int64_t kReadbackSampleBytes = 1 << 20;
+inline constexpr int64_t kReadbackSampleLeastBytes = 1 << 20;
 
 // Certificates: a chain is leaf, site CA, issuing CA and perhaps the root
 inline constexpr size_t kChainCertificates = 4;

@@ -23,6 +23,12 @@ namespace leasehold {
   X(kStepDone, "step.done", "info", "A step of a run is done.")                                \
   X(kStepFailed, "step.failed", "error", "A step failed: the node is quarantined.")            \
   X(kStepPolling, "step.polling", "debug", "A step waits for the machine.")                    \
+  X(kCommitFailed, "journal.commit-failed", "error",                                           \
+    "The database could not be written: nothing is lost, it is tried again. Free disk space.") \
+  X(kCheckpointFailed, "database.checkpoint-failed", "error",                                  \
+    "The write-ahead log could not be copied back; it grows meanwhile. Free disk space.")      \
+  X(kCrashCounted, "run.crash-counted", "error",                                               \
+    "The agent crashed while a step of this run was at work; three times make it POISONED.")   \
   X(kPowerOffOwed, "power.off-owed", "error",                                                  \
     "A quarantined machine is not shown to be off. It is tried again; cut its power by hand.") \
   X(kPowerOffPaid, "power.off-paid", "info", "The quarantined machine reads Off.")             \
@@ -47,6 +53,9 @@ namespace leasehold {
   X(kRamdiskWaiting, "ramdisk.waiting", "error",                                                   \
     "The ramdisk does not reach its gateway and goes on trying: check gateway, network, cable.")   \
   X(kConnectionClosed, "connection.closed", "info", "A connection was closed by the agent.")   \
+  X(kAgentConnected, "gateway.agent-connected", "info", "The gateway reaches the agent.")      \
+  X(kAgentLost, "gateway.agent-lost", "error",                                                 \
+    "The gateway cannot reach the agent: machines get 503 until it runs again.")               \
   X(kFaultHit, "simsite.fault-hit", "info", "A fault rule of the simulated site was applied.") \
   X(kMachineState, "simsite.machine", "info", "A simulated machine changed its state.")
 

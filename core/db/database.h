@@ -1,7 +1,8 @@
 // SQLite with a thread of its own and group commit: transactions queued together share one fsync
-// (WAL, synchronous=FULL), each inside its own savepoint, so that one that fails undoes only itself.
-// A slow disk stalls this thread, never the loop's. Callbacks are handed to `deliver` (Loop::post)
-// after the commit is durable. Owned by main().
+// (WAL, synchronous=FULL), each inside its own savepoint, so that one that fails undoes only
+// itself. A slow disk stalls this thread, never the loop's. Callbacks are handed to `deliver`
+// (Loop::post) after the commit is durable. The file is held exclusively, so that two agents never
+// share it; its log (-wal) stays beside it at a fixed length until the close. Owned by main().
 #pragma once
 
 #include <sqlite3.h>
@@ -56,7 +57,8 @@ class Database {
   using Callback = std::function<void(Status)>;
 
   // Opens and checks the file (quick_check), DATABASE with its path if it is damaged, CONFIG if it
-  // cannot be opened; runs `migrate` in one transaction; then starts the thread.
+  // cannot be opened or another process holds it; runs `migrate` in one transaction; then starts
+  // the thread.
   static Result<std::unique_ptr<Database>> open(Options options, Transaction migrate);
   ~Database();  // finishes what is queued
   Database(const Database&) = delete;
@@ -65,7 +67,9 @@ class Database {
   // Queues a transaction. An error from it, or from the commit (IO: disk full), means that nothing
   // of it happened; `done` is told after the commit is durable, in order of queueing.
   void transact(Transaction transaction, Callback done);
-  // The same, blocking; not on the thread that `deliver` runs on.
+  // The same, blocking; not on the thread that `deliver` runs on, and never inside a transaction.
+  // If nobody else waits, the caller's thread does the work itself, which saves two thread
+  // switches.
   Status transact_and_wait(Transaction transaction);
 
  private:

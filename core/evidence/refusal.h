@@ -105,11 +105,11 @@ namespace leasehold {
   X(kNoReceipt, "no-receipt", "The file has no receipt of the coordinator.")                      \
   X(kReceiptUnreadable, "receipt-unreadable", "The file has a receipt that is not understood.")
 
-#define LEASEHOLD_EVIDENCE_REASONS(X)                                        \
-  LEASEHOLD_EVIDENCE_REASONS_FORM(X)                                         \
-  LEASEHOLD_EVIDENCE_REASONS_SIGNER(X) LEASEHOLD_EVIDENCE_REASONS_CONTEXT(X) \
-      LEASEHOLD_EVIDENCE_REASONS_DISK(X) LEASEHOLD_EVIDENCE_REASONS_GPU(X)   \
-          LEASEHOLD_EVIDENCE_REASONS_RUN(X)
+#define LEASEHOLD_EVIDENCE_REASONS(X)                                      \
+  LEASEHOLD_EVIDENCE_REASONS_FORM(X)                                       \
+  LEASEHOLD_EVIDENCE_REASONS_SIGNER(X)                                     \
+  LEASEHOLD_EVIDENCE_REASONS_CONTEXT(X) LEASEHOLD_EVIDENCE_REASONS_DISK(X) \
+      LEASEHOLD_EVIDENCE_REASONS_GPU(X) LEASEHOLD_EVIDENCE_REASONS_RUN(X)
 
 enum class EvidenceReason {
 #define LEASEHOLD_ENUM(enumerator, name, meaning) enumerator,
@@ -174,13 +174,15 @@ class [[nodiscard]] Checked<void> {
 };
 
 // Unwraps a Result inside a function that returns Checked, refusing with `reason_`.
-#define TRY_OR_REFUSE(expression, reason_)                                                    \
-  ({                                                                                          \
-    auto try_result_ = (expression);                                                          \
-    if (!try_result_.ok()) {                                                                  \
-      return ::leasehold::EvidenceRefusal{(reason_), std::move(try_result_).error().message}; \
-    }                                                                                         \
-    std::move(try_result_).value();                                                           \
+#define LEASEHOLD_TRY_OR_REFUSE(name, expression, reason)                             \
+  ({                                                                                  \
+    auto name = (expression);                                                         \
+    if (!name.ok()) {                                                                 \
+      return ::leasehold::EvidenceRefusal{(reason), std::move(name).error().message}; \
+    }                                                                                 \
+    std::move(name).value();                                                          \
   })
+#define TRY_OR_REFUSE(expression, reason) \
+  LEASEHOLD_TRY_OR_REFUSE(LEASEHOLD_TRY_NAME(__COUNTER__), expression, reason)
 
 }  // namespace leasehold

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,10 +27,21 @@ struct HttpRequest {
   std::string body;
 };
 
+// A body that is too large to hold. The server reads it piece by piece as its peer takes them.
+class BodySource {
+ public:
+  virtual ~BodySource() = default;
+  virtual size_t size() const = 0;
+  // Exactly min(max_bytes, size() - offset) bytes. An error closes the connection half-way.
+  virtual Result<std::string> read(size_t offset, size_t max_bytes) = 0;
+};
+
 struct HttpResponse {
   int status = 0;
   HttpHeaders headers;
   std::string body;
+  // Servers only: sent in place of `body`. Shared because a response is a value that is copied.
+  std::shared_ptr<BodySource> source = nullptr;
 };
 
 // How a client judges the server's certificates and what it presents itself. `judge` gets the

@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cerrno>
 #include <chrono>
@@ -122,6 +123,18 @@ inline HttpServerOptions on_any_port() {
   HttpServerOptions options;
   options.tcp_host = "127.0.0.1";
   return options;
+}
+
+// Answers with what it was asked.
+inline void echo(const ServerRequest& request, const Responder& respond) {
+  HttpResponse response{200, {{"Content-Type", "text/plain"}}, ""};
+  response.body = request.method + " " + request.path + " " + request.query + " " + request.body;
+  respond(response);
+}
+
+inline HttpRequest request_of(const std::string& method, const std::string& url,
+                              const std::string& body = "") {
+  return HttpRequest{method, url, {}, body};
 }
 
 enum class PeerEnd { kOpen, kFin, kReset };

@@ -1,0 +1,89 @@
+#include "agent/intake.h"
+#include "core/evidence/disk.h"
+
+namespace leasehold {
+namespace {
+
+Result<NodeRow> node_from(const Json& adoption, const Json& bmc, const Json& lease,
+                          const std::string& site) {
+  NodeRow node;
+  node.id = TRY(NodeId::parse(TRY(json_string(adoption, "node")), "node"));
+  node.site = site;
+  node.pool = TRY(PoolId::parse(TRY(json_string(adoption, "pool")), "pool"));
+  node.state = NodeState::kDeployed;
+  node.trust = Trust::kTenantControlled;
+  node.generation = TRY(json_int_or(adoption, "generation", 1));
+  if (node.generation < 1) {
+    return Error(Code::kInvalidInput, "a generation is 1 or more", "generation");
+  }
+  node.tenant_root = true;
+  node.release_wipe = "secure-erase";
+  node.role = "dedicated";
+  node.hardware_key = TRY(json_string_or(adoption, "hardwareKey", ""));
+  node.lease = TRY(LeaseId::parse(TRY(json_string(lease, "lease")), "lease.lease"));
+  node.bmc_url = TRY(json_string(bmc, "url"));
+  node.bmc_user = TRY(json_string(bmc, "user"));
+  node.bmc_tls_pin = TRY(json_string(bmc, "tlsPin"));
+  node.boot_mac = TRY(json_string(adoption, "bootMac"));
+  node.disks = TRY(json_array(adoption, "disks"));
+  DiskManifest manifest = TRY_WITH(DiskManifest::from_json(node.disks), "disks");
+  if (manifest.disks.empty()) {
+    return Error(Code::kInvalidInput, "the disk manifest names no disk", "disks");
+  }
+  node.gpus = TRY(json_array(adoption, "gpus"));
+  for (const Json& gpu : node.gpus) {
+    if (!gpu.is_string()) return Error(Code::kInvalidInput, "gpus is a list of serials", "gpus");
+  }
+  return node;
+}
+
+VaultVersion first_version(const NodeRow& node) {
+  VaultVersion version;
+  version.node = node.id;
+  version.bmc_url = node.bmc_url;
+  version.account = node.bmc_user;
+  version.protocol = "redfish";
+  return version;
+}
+
+Status check_adoption(const Json& adoption) {
+  TRY(check_keys(
+      adoption,
+      {"node", "pool", "generation", "hardwareKey", "lease", "bmc", "bootMac", "disks", "gpus"},
+      "an adoption"));
+  TRY(check_keys(json_member(adoption, "bmc"), {"url", "user", "tlsPin", "password"}, "bmc"));
+  return check_keys(json_member(adoption, "lease"), {"lease", "tenant", "boundAt", "endsAt"},
+                    "lease");
+}
+
+}  // namespace
+
+Result<Json> Intake::adopt(Sql& sql, const Json& adoption) {
+  TRY(check_adoption(adoption));
+  Json bmc = TRY(json_object(adoption, "bmc"));
+  Json lease_json = TRY(json_object(adoption, "lease"));
+  NodeRow node = TRY(node_from(adoption, bmc, lease_json, tools_.identity->site));
+  if (!TRY(Store::get(sql, "node", node.id.str())).is_null()) {
+    return Error(Code::kConflict, "node " + node.id.str() + " is known already", "node");
+  }
+  if (!TRY(Store::get(sql, "lease", node.lease.str())).is_null()) {
+    return Error(Code::kConflict, "lease " + node.lease.str() + " is known already", "lease");
+  }
+  LeaseRow lease;
+  lease.id = node.lease;
+  lease.node = node.id;
+  lease.tenant = TRY(TenantId::parse(TRY(json_string(lease_json, "tenant")), "lease.tenant"));
+  lease.generation = node.generation;
+  lease.bound_at = TRY(json_string_or(lease_json, "boundAt", ""));
+  lease.ends_at = TRY(json_string_or(lease_json, "endsAt", ""));
+  VaultVersion version =
+      tools_.vault->new_version(first_version(node), 1, TRY(json_string(bmc, "password")), "");
+  version.state = VersionState::kConfirmed;
+  TRY(Store::put(sql, node.change()));
+  TRY(Store::put(sql, lease.change()));
+  TRY(Store::put(sql, version.change()));
+  TRY(event(sql, "node.adopted", node, Json{{"lease", node.lease.str()}}));
+  return node.change().row;
+}
+
+}  // namespace leasehold

@@ -1,0 +1,113 @@
+#include <iostream>
+
+#include "agent/command/command.h"
+#include "agent/command/site_client.h"
+#include "agent/command/table.h"
+
+namespace leasehold {
+namespace {
+
+std::string took_text(int64_t ms) {
+  if (ms < 1000) return std::to_string(ms) + " ms";
+  return std::to_string(ms / 1000) + "." + std::to_string(ms % 1000 / 100) + " s";
+}
+
+// One line of the timeline, or nothing for events that only move the engine on.
+std::string event_line(const Json& event) {
+  std::string kind = json_text(event, "kind");
+  std::string head = json_text(event, "at").substr(11, 12) + "  " + json_text(event, "node") + "  ";
+  std::string step = json_text(event, "group") + "  " + json_text(event, "place");
+  if (kind == "run-started") {
+    return head + json_text(event, "workflow") + "  " + json_text(event, "run");
+  }
+  if (kind == "done") {
+    std::string padded = step + std::string(step.size() < 44 ? 44 - step.size() : 1, ' ');
+    return head + padded + "done    " + took_text(event.value("tookMs", int64_t{0}));
+  }
+  if (kind == "failed") {
+    std::string padded = step + std::string(step.size() < 44 ? 44 - step.size() : 1, ' ');
+    return head + padded + "FAILED  " + json_text(event, "detail");
+  }
+  if (kind == "again") return head + step + "  again: " + json_text(event, "detail");
+  if (kind == "finished") return head + "run " + json_text(event, "detail");
+  return "";
+}
+
+struct Watch {
+  std::string run;   // or empty: all
+  std::string node;  // or empty: all
+  int64_t after = 0;
+};
+
+// True when the watched run has finished; its outcome in `failed`.
+bool print_events(const Json& events, Watch& watch, bool as_json, bool& failed) {
+  for (const Json& event : events) {
+    watch.after = std::max(watch.after, event.value("n", int64_t{0}));
+    if (!watch.run.empty() && json_text(event, "run") != watch.run) continue;
+    if (!watch.node.empty() && json_text(event, "node") != watch.node) continue;
+    std::string line = as_json ? dump_json(event) : event_line(event);
+    if (!line.empty()) std::cout << line << std::endl;
+    if (json_text(event, "kind") == "finished" && !watch.run.empty()) {
+      failed = json_text(event, "detail").rfind("succeeded", 0) != 0;
+      return true;
+    }
+  }
+  return false;
+}
+
+int watch_run(const CommandSettings& settings, Watch watch) {
+  SiteClient client(settings.socket_path);
+  while (true) {
+    Result<Json> answer = client.get("/v1/timeline?after=" + std::to_string(watch.after));
+    if (!answer.ok()) return print_error(answer.error());
+    bool failed = false;
+    if (print_events(json_member(answer.value(), "events"), watch, settings.json, failed)) {
+      return failed ? 1 : 0;
+    }
+  }
+}
+
+int show_run(const CommandSettings& settings, const std::string& run) {
+  SiteClient client(settings.socket_path);
+  Result<Json> row = client.get("/v1/runs/" + run);
+  if (!row.ok()) return print_error(row.error());
+  if (settings.json) {
+    std::cout << dump_json(row.value()) << "\n";
+    return 0;
+  }
+  std::cout << "run " << run << "  node " << json_text(row.value(), "node") << "  "
+            << json_text(row.value(), "workflow") << "  " << json_text(row.value(), "state");
+  if (!json_text(row.value(), "code").empty()) {
+    std::cout << "  " << json_text(row.value(), "code") << ": "
+              << json_text(row.value(), "message");
+  }
+  std::cout << "\n\n";
+  std::vector<std::vector<std::string>> table = {{"#", "STEP", "PASS", "STATE", "FINISHED"}};
+  for (const Json& step : json_member(row.value(), "steps")) {
+    table.push_back({json_text(step, "group"), json_text(step, "place"),
+                     std::to_string(step.value("pass", 1)), json_text(step, "state"),
+                     json_text(step, "finishedAt")});
+  }
+  std::cout << format_table(table);
+  return 0;
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, CommandSettings& settings) {
+  CLI::App* run = app.add_subcommand("run", "Runs of workflows");
+  run->require_subcommand(1);
+  auto id = std::make_shared<std::string>();
+  CLI::App* show = run->add_subcommand("show", "A run and its steps");
+  show->add_option("RUN", *id)->required();
+  show->callback([&settings, id] { settings.exit_code = show_run(settings, *id); });
+
+  auto watch = std::make_shared<Watch>();
+  CLI::App* follow = run->add_subcommand(
+      "watch", "The timeline as it happens; with a RUN, until it ends (exit 1 if it failed)");
+  follow->add_option("RUN", watch->run);
+  follow->add_option("--node", watch->node, "Only this node's runs");
+  follow->callback([&settings, watch] { settings.exit_code = watch_run(settings, *watch); });
+}
+
+}  // namespace leasehold

@@ -1,0 +1,43 @@
+// The one intake of what a site is told: rows of pool_policy, hardware_profile, node_admin and
+// work, whatever socket they came through. All rows of a batch are applied in one transaction or
+// none; a work row is accepted or refused, and its work_result says so. Database thread, inside a
+// transaction.
+#pragma once
+
+#include <vector>
+
+#include "agent/engine/engine.h"
+#include "agent/store.h"
+#include "agent/tools.h"
+
+namespace leasehold {
+
+struct IntakeOutcome {
+  std::vector<Json> work_results;
+  std::vector<RunId> to_launch;  // after the commit, on the loop's thread
+};
+
+class Intake {
+ public:
+  Intake(Engine& engine, const Tools& tools) : engine_(engine), tools_(tools) {}
+
+  // INVALID_INPUT for a row that is none: then nothing of the batch happens.
+  Result<IntakeOutcome> apply(Sql& sql, const Json& rows);
+  // A machine that somebody has had: deployed, tenant_root, tenant-controlled, with a lease row. It
+  // can only lower trust. Answers the node's row.
+  Result<Json> adopt(Sql& sql, const Json& adoption);
+
+ private:
+  Status apply_work(Sql& sql, const RowChange& change, IntakeOutcome& outcome);
+  Result<RunId> start(Sql& sql, const WorkRow& work);
+  Result<RunId> release(Sql& sql, const WorkRow& work, NodeRow node);
+  Result<RunId> recover(Sql& sql, const WorkRow& work, NodeRow node);
+  Result<RunId> begin(Sql& sql, const WorkRow& work, const NodeRow& node,
+                      const std::string& workflow);
+  Status event(Sql& sql, const std::string& name, const NodeRow& node, Json fields);
+
+  Engine& engine_;
+  const Tools& tools_;
+};
+
+}  // namespace leasehold

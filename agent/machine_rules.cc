@@ -1,0 +1,214 @@
+#include "agent/machine_rules.h"
+
+#include <algorithm>
+
+#include "agent/result_check.h"
+#include "core/base/bytes.h"
+#include "core/base/log.h"
+#include "core/tls/crypto.h"
+
+namespace leasehold {
+namespace {
+
+constexpr int64_t kClockSlackMs = 5 * 60 * 1000;
+
+Result<RamdiskRow> ramdisk_by_boot(Sql& sql, const std::string& boot) {
+  Json row = TRY(Store::get(sql, "ramdisk", boot));
+  if (row.is_null()) return Error(Code::kForbidden, "there is no such boot");
+  return RamdiskRow::parse(row);
+}
+
+// The run is open and the node is still in the generation in which the run began.
+Result<NodeRow> node_of_open_run(Sql& sql, const RunId& run) {
+  Json row = TRY(Store::get(sql, "run", run.str()));
+  if (json_text(row, "state") != "open") return Error(Code::kForbidden, "the run is not open");
+  NodeRow node = TRY(Store::node(sql, NodeId(json_text(row, "node"))));
+  if (TRY(json_int(row, "generation")) != node.generation) {
+    return Error(Code::kForbidden, "the node has another generation by now");
+  }
+  return node;
+}
+
+Result<RamdiskRow> ramdisk_by_serial(Sql& sql, const NodeId& node, const std::string& serial) {
+  for (const Json& row : TRY(Store::of_node(sql, "ramdisk", node))) {
+    RamdiskRow ramdisk = TRY(RamdiskRow::parse(row));
+    if (ramdisk.serial == serial && !serial.empty()) return ramdisk;
+  }
+  return Error(Code::kForbidden, "this certificate is not of an open ramdisk");
+}
+
+Error refused_chain(const Judgement& judgement) {
+  // A tenant's certificate is a tenant's, whatever else is wrong with the request.
+  if (judgement.refusal == ChainRefusal::kKindMayNot &&
+      judgement.identity.kind == IdentityKind::kNodeTenant) {
+    return Error(Code::kTenantControlled, "a lessee's certificate may not do this");
+  }
+  return Error(Code::kUnauthenticated,
+               std::string(chain_refusal_name(judgement.refusal)) + ": " + judgement.detail);
+}
+
+Result<std::string> issue_certificate(const Tools& tools, const NodeRow& node, const RunId& run,
+                                      const std::string& csr_pem) {
+  const SiteIdentity& site = *tools.identity;
+  LeafRequest leaf;
+  leaf.identity.kind = IdentityKind::kRamdisk;
+  leaf.identity.domain = site.domain;
+  leaf.identity.site = site.site;
+  leaf.identity.node = node.id.str();
+  leaf.identity.generation = node.generation;
+  leaf.identity.run = run.str();
+  leaf.csr_pem = csr_pem;
+  int64_t now_ms = tools.clock->now_ms();
+  leaf.validity = Validity{now_ms - kClockSlackMs, now_ms + limits::kRamdiskLifeMaxMs};
+  return issue_leaf(site.site_ca, leaf);
+}
+
+Json join_answer(const RamdiskRow& ramdisk) {
+  Json chain = Json::array();
+  Result<std::vector<std::string>> ders = pem_to_der(ramdisk.chain_pem);
+  if (ders.ok()) {
+    for (const std::string& der : ders.value()) chain.push_back(der_to_pem(der));
+  }
+  return Json{{"chain", chain}, {"boot_nonce", ramdisk.boot_nonce}};
+}
+
+Status record_issued(Sql& sql, const Tools& tools, const RamdiskRow& ramdisk, const NodeRow& node) {
+  Json row = {{"table", "issued"},        {"schema", 1},
+              {"serial", ramdisk.serial}, {"node", ramdisk.node.str()},
+              {"kind", "ramdisk"},        {"generation", node.generation},
+              {"run", ramdisk.run.str()}, {"at", format_time(tools.clock->now_ms())}};
+  return Store::put(sql, RowChange{"issued", ramdisk.serial, std::move(row)});
+}
+
+// The first join of this boot: the token is used up and the certificate issued.
+Result<JoinOutcome> first_join(Sql& sql, const Tools& tools, RamdiskRow ramdisk,
+                               const NodeRow& node, const std::string& csr_pem,
+                               const std::string& csr_digest) {
+  ramdisk.chain_pem = TRY(issue_certificate(tools, node, ramdisk.run, csr_pem));
+  std::vector<std::string> chain = TRY(pem_to_der(ramdisk.chain_pem));
+  JudgeRequest request;
+  request.chain_der = chain;
+  request.instant_ms = tools.clock->now_ms();
+  request.verb = Verb::kRamdiskCommand;
+  Judgement judgement = judge(request, tools.identity->anchors);
+  if (!judgement.allowed) {
+    return Error(Code::kInternal, "our own certificate is refused: " + judgement.detail);
+  }
+  ramdisk.serial = judgement.leaf_serial;
+  ramdisk.csr_sha256 = csr_digest;
+  ramdisk.state = "joined";
+  TRY(Store::put(sql, ramdisk.change()));
+  TRY(record_issued(sql, tools, ramdisk, node));
+  return JoinOutcome{join_answer(ramdisk), ramdisk.run};
+}
+
+}  // namespace
+
+Result<RamdiskCaller> judge_ramdisk(Sql& sql, const Tools& tools,
+                                    const std::vector<std::string>& chain_der, Verb verb) {
+  if (chain_der.empty()) {
+    return Error(Code::kUnauthenticated, "this needs the certificate of a ramdisk: join first");
+  }
+  JudgeRequest request;
+  request.chain_der = chain_der;
+  request.instant_ms = tools.clock->now_ms();
+  request.verb = verb;
+  Judgement judgement = judge(request, tools.identity->anchors);
+  if (!judgement.allowed) return refused_chain(judgement);
+  if (judgement.identity.kind != IdentityKind::kRamdisk ||
+      judgement.identity.site != tools.identity->site) {
+    return Error(Code::kForbidden, "only this site's platform ramdisk may do this");
+  }
+  NodeRow node = TRY(node_of_open_run(sql, RunId(judgement.identity.run)));
+  if (node.id.str() != judgement.identity.node ||
+      node.generation != judgement.identity.generation) {
+    return Error(Code::kForbidden, "this certificate is of another node or generation");
+  }
+  RamdiskRow ramdisk = TRY(ramdisk_by_serial(sql, node.id, judgement.leaf_serial));
+  if (ramdisk.state != "joined") {
+    return Error(Code::kForbidden, "this ramdisk is closed: another one was opened since");
+  }
+  return RamdiskCaller{judgement.identity, ramdisk, node};
+}
+
+Result<JoinOutcome> decide_join(Sql& sql, const Tools& tools, const Json& body) {
+  std::string run = TRY(json_string(body, "run"));
+  std::string csr_pem = TRY(json_string(body, "csr"));
+  std::string mac = TRY(json_string(body, "mac"));
+  RamdiskRow ramdisk = TRY(ramdisk_by_boot(sql, TRY(json_string(body, "boot"))));
+  if (ramdisk.run.str() != run) return Error(Code::kForbidden, "this boot is of another run");
+  if (ramdisk.state == "closed" || ramdisk.state == "claimed-twice") {
+    return Error(Code::kForbidden, "this boot is closed");
+  }
+  NodeRow node = TRY(node_of_open_run(sql, ramdisk.run));
+  std::string token =
+      TRY(base64_decode(TRY(tools.vault->open_text(ramdisk.sealed_token, ramdisk.bound()))));
+  std::string der = TRY(csr_der(csr_pem));
+  if (!equal_constant_time(hex_encode(hmac_sha256(token, der)), mac)) {
+    return Error(Code::kForbidden, "the CSR is not authenticated by this boot's token");
+  }
+  std::string digest = sha256_hex(der);
+  if (ramdisk.state == "armed") return first_join(sql, tools, ramdisk, node, csr_pem, digest);
+  if (ramdisk.csr_sha256 == digest) return JoinOutcome{join_answer(ramdisk), ramdisk.run};
+  ramdisk.state = "claimed-twice";
+  TRY(Store::put(sql, ramdisk.change()));
+  return Error(Code::kForbidden, "this boot's token was used by another machine");
+}
+
+Result<Json> open_commands(Sql& sql, const RamdiskCaller& caller, int64_t after) {
+  std::vector<CommandRow> open;
+  for (const Json& row : TRY(Store::of_node(sql, "command", caller.node.id))) {
+    CommandRow command = TRY(CommandRow::parse(row));
+    if (command.run != caller.ramdisk.run || command.boot != caller.ramdisk.boot) continue;
+    if (command.number <= after) continue;
+    Json result = TRY(Store::get(sql, "result", command.command));
+    if (result.is_null()) open.push_back(std::move(command));
+  }
+  std::sort(open.begin(), open.end(),
+            [](const CommandRow& a, const CommandRow& b) { return a.number < b.number; });
+  Json list = Json::array();
+  for (const CommandRow& command : open) {
+    list.push_back(Json{{"n", command.number},
+                        {"command", command.command},
+                        {"run", command.run.str()},
+                        {"verb", command.verb},
+                        {"nonce", command.nonce},
+                        {"context", command.context},
+                        {"args", command.args}});
+  }
+  return list;
+}
+
+Result<ResultOutcome> decide_result(Sql& sql, const Tools& tools,
+                                    const std::vector<std::string>& chain_der, const Json& body) {
+  RamdiskCaller caller = TRY(judge_ramdisk(sql, tools, chain_der, Verb::kAttest));
+  std::string id = TRY(json_string(body, "command"));
+  Json row = TRY(Store::get(sql, "command", id));
+  if (row.is_null()) return Error(Code::kForbidden, "there is no such command");
+  CommandRow command = TRY(CommandRow::parse(row));
+  if (command.run != caller.ramdisk.run || command.boot != caller.ramdisk.boot) {
+    return Error(Code::kForbidden, "this command was given to another ramdisk");
+  }
+  CheckedResult checked =
+      TRY(check_result(tools, caller.node, command, body, tools.clock->now_ms()));
+  Json known = TRY(Store::get(sql, "result", id));
+  if (!known.is_null()) {
+    // Sent again because our answer was lost; anything else is another result for a done command.
+    if (json_text(known, "digest") == checked.row.digest) {
+      return ResultOutcome{command.run, json_text(known, "verdict")};
+    }
+    return Error(Code::kEvidenceRefused, "this command has another result already", "replayed");
+  }
+  TRY(Store::put(sql, checked.row.change()));
+  return ResultOutcome{command.run, checked.row.verdict};
+}
+
+Result<RunId> decide_second_claim(Sql& sql, const std::string& boot) {
+  RamdiskRow ramdisk = TRY(ramdisk_by_boot(sql, boot));
+  if (ramdisk.state == "closed") return ramdisk.run;
+  ramdisk.state = "claimed-twice";
+  TRY(Store::put(sql, ramdisk.change()));
+  return ramdisk.run;
+}
+
+}  // namespace leasehold

@@ -1,0 +1,43 @@
+// The decisions of the door to machines, as functions over the rows of one transaction. Database
+// thread. Every refusal is an Error whose code and message go back to the machine; a result that is
+// refused is also recorded with its reason.
+#pragma once
+
+#include "agent/store.h"
+#include "agent/tools.h"
+
+namespace leasehold {
+
+// Who asks, by its certificate, allowed for `verb` now: the run is open, its generation is the
+// node's, the ramdisk is the open one of this run by serial.
+struct RamdiskCaller {
+  Identity identity;
+  RamdiskRow ramdisk;
+  NodeRow node;
+};
+Result<RamdiskCaller> judge_ramdisk(Sql& sql, const Tools& tools,
+                                    const std::vector<std::string>& chain_der, Verb verb);
+
+// Uses the token once and issues the certificate of the run. The same CSR again (a lost answer) is
+// answered alike; another one with the right MAC means a second machine: claimed-twice.
+struct JoinOutcome {
+  Json answer;
+  RunId run;
+};
+Result<JoinOutcome> decide_join(Sql& sql, const Tools& tools, const Json& body);
+
+// The commands after `after` that have no result yet.
+Result<Json> open_commands(Sql& sql, const RamdiskCaller& caller, int64_t after);
+
+// Verifies and records one result; the answer comes after its commit.
+struct ResultOutcome {
+  RunId run;
+  std::string verdict;
+};
+Result<ResultOutcome> decide_result(Sql& sql, const Tools& tools,
+                                    const std::vector<std::string>& chain_der, const Json& body);
+
+// A second claim of a run document: the boot is not to be trusted any more. The run to wake.
+Result<RunId> decide_second_claim(Sql& sql, const std::string& boot);
+
+}  // namespace leasehold

@@ -1,0 +1,98 @@
+// Typed views of the rows that never leave a site's database: sealed BMC credentials, the platform
+// ramdisks that were opened, and the commands they were given. Secrets in them are sealed
+// (vault.h). Values only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/json.h"
+#include "core/rows/row.h"
+
+namespace leasehold {
+
+class Snapshot;
+
+enum class VersionState { kPending, kConfirmed, kDead };
+
+// One version of one credential of one BMC account on one protocol. Law credential-kept: exactly
+// one is confirmed; what opens the BMC is always among the confirmed and the pending.
+struct VaultVersion {
+  std::string version_key;  // "<node>-<protocol>-<number>"
+  NodeId node;
+  std::string bmc_url;
+  std::string account;
+  std::string protocol;  // "redfish"
+  int64_t number = 0;
+  VersionState state = VersionState::kPending;
+  std::string sealed;  // base64; empty once dead
+  std::string run;     // that made it
+
+  // What the seal is bound to (associated data).
+  std::string bound() const;
+  static Result<VaultVersion> parse(const Json& row);
+  RowChange change() const;
+};
+
+// One opening of the platform ramdisk: one power-on of one run.
+struct RamdiskRow {
+  std::string boot;  // power-on id
+  NodeId node;
+  RunId run;
+  int64_t pass = 1;
+  std::string state;         // "armed", "joined", "claimed-twice", "closed"
+  std::string sealed_token;  // base64; emptied once used
+  std::string boot_nonce;    // base64
+  std::string csr_sha256;    // hex; of the join
+  std::string serial;        // hex; of its certificate
+  std::string chain_pem;     // its certificate and the chain above
+
+  std::string bound() const;  // associated data of the token's seal
+  static Result<RamdiskRow> parse(const Json& row);
+  RowChange change() const;
+};
+
+struct CommandRow {
+  std::string command;  // id
+  NodeId node;
+  RunId run;
+  int64_t number = 0;  // rises within the run: "after=N"
+  std::string boot;
+  std::string place;
+  std::string verb;
+  std::string kind;   // "disk-wipe", "inventory", "diagnosis": the result's predicate type
+  std::string nonce;  // base64
+  Json context;
+  Json args;
+
+  static Result<CommandRow> parse(const Json& row);
+  RowChange change() const;
+};
+
+// A ramdisk's result as it was accepted, or the run evidence of the site.
+struct ResultRow {
+  std::string result;  // the command's id, or "<run>-evidence"
+  NodeId node;
+  RunId run;
+  int64_t pass = 1;
+  std::string place;
+  std::string kind;     // "inventory", "disk-wipe", "diagnosis", "run"
+  std::string digest;   // hex, SHA-256 of the canonical envelope
+  std::string verdict;  // "PASS", "FAIL" or "UNKNOWN"; "clean" for kind run
+  std::string reason;   // of a verdict that is not a pass
+  Json envelope;
+  Json chain;  // PEM, leaf first
+  std::string at;
+
+  static Result<ResultRow> parse(const Json& row);
+  RowChange change() const;
+};
+
+// The rows of that type in a snapshot. INTERNAL if one cannot be read.
+Result<std::vector<VaultVersion>> vault_versions(const Snapshot& rows);
+Result<std::vector<RamdiskRow>> ramdisks(const Snapshot& rows);
+Result<std::vector<CommandRow>> commands(const Snapshot& rows);
+Result<std::vector<ResultRow>> results(const Snapshot& rows);
+
+}  // namespace leasehold

@@ -1,0 +1,194 @@
+#include "agent/steps/rotate.h"
+
+#include "core/base/log.h"
+
+namespace leasehold {
+namespace {
+
+constexpr int64_t kUnreachableWithinMs = 300'000;
+// Quirk A11: some BMCs take a new password only after a while.
+constexpr int kTriesAfterSend = 4;
+constexpr int64_t kTryAgainMs = 250;
+
+enum class Opens { kYes, kNo, kUnknown };
+
+struct Rotation {
+  const Tools& tools;
+  BmcAddress address;
+  VaultVersion fresh;  // this run's pending version
+  BmcCredential fresh_credential;
+  std::vector<VaultVersion> former;  // other pending ones, newest first, then the confirmed one
+  std::string problem;               // of the last try that gave no answer
+};
+
+Opens opens(Rotation& rotation, const BmcCredential& credential) {
+  std::unique_ptr<Bmc> bmc = rotation.tools.bmcs->open(rotation.address, credential);
+  Result<bool> works = bmc->credential_works(credential);
+  if (works.ok()) return works.value() ? Opens::kYes : Opens::kNo;
+  rotation.problem = works.error().message;
+  return Opens::kUnknown;
+}
+
+Result<BmcCredential> credential_of(const Tools& tools, const VaultVersion& version) {
+  return BmcCredential{version.account, TRY(tools.vault->password_of(version))};
+}
+
+Result<Rotation> load(const Tools& tools, StepContext& context) {
+  NodeRow node = TRY(node_of(context));
+  Credentials kept = TRY(credentials_of(context));
+  Rotation rotation{tools, address_of(node), {}, {}, {}, {}};
+  for (const VaultVersion& version : kept.pending) {
+    if (version.run == context.run.id.str() && rotation.fresh.sealed.empty()) {
+      rotation.fresh = version;
+    } else {
+      rotation.former.push_back(version);
+    }
+  }
+  rotation.former.push_back(*kept.confirmed);
+  if (rotation.fresh.sealed.empty()) {
+    return Error(Code::kInternal, "law credential-kept: no pending credential was sealed");
+  }
+  rotation.fresh_credential = TRY(credential_of(tools, rotation.fresh));
+  return rotation;
+}
+
+// The new password opens the BMC: it becomes the confirmed one if every other is refused.
+StepOutcome promote(Rotation& rotation) {
+  Done done;
+  for (VaultVersion version : rotation.former) {
+    Result<BmcCredential> credential = credential_of(rotation.tools, version);
+    if (!credential.ok()) return credential.error();
+    Opens old = opens(rotation, credential.value());
+    if (old == Opens::kYes) {
+      return Error(Code::kRotationSplit,
+                   "the new password opens the BMC, and so does an old one (version " +
+                       std::to_string(version.number) + ")");
+    }
+    if (old == Opens::kUnknown) {
+      return Poll{"is the old password refused? " + rotation.problem, 1000, kUnreachableWithinMs,
+                  Code::kRotationSplit};
+    }
+    version.state = VersionState::kDead;
+    version.sealed.clear();
+    done.rows.push_back(version.change());
+  }
+  rotation.fresh.state = VersionState::kConfirmed;
+  done.rows.push_back(rotation.fresh.change());
+  done.output = Json{{"version", rotation.fresh.number}, {"protocols", {"redfish"}}};
+  return done;
+}
+
+// Sends the new password once, through the first former credential that opens the BMC.
+Status send_password(Rotation& rotation, bool& sent) {
+  for (const VaultVersion& version : rotation.former) {
+    BmcCredential credential = TRY(credential_of(rotation.tools, version));
+    Opens works = opens(rotation, credential);
+    if (works == Opens::kUnknown) return Error(Code::kUnavailable, rotation.problem);
+    if (works == Opens::kNo) continue;
+    std::unique_ptr<Bmc> bmc = rotation.tools.bmcs->open(rotation.address, credential);
+    sent = true;
+    return bmc->set_password(version.account, rotation.fresh_credential.password);
+  }
+  return Error(Code::kCredentialRefused, "no kept credential opens the BMC");
+}
+
+// After a send whose answer proves nothing: which password opens the BMC now?
+StepOutcome settle(Rotation& rotation, const Status& answer) {
+  const BmcCredential& fresh = rotation.fresh_credential;
+  Opens now = opens(rotation, fresh);
+  int tries = answer.ok() || is_passing(answer.error()) ? kTriesAfterSend : 1;
+  for (int i = 1; i < tries && now != Opens::kYes; ++i) {
+    rotation.tools.clock->sleep_ms(kTryAgainMs << i);
+    now = opens(rotation, fresh);
+  }
+  if (now == Opens::kYes) return promote(rotation);
+  for (const VaultVersion& version : rotation.former) {
+    Result<BmcCredential> credential = credential_of(rotation.tools, version);
+    if (!credential.ok()) return credential.error();
+    Opens old = opens(rotation, credential.value());
+    if (old == Opens::kUnknown || now == Opens::kUnknown) {
+      return Poll{"which password opens the BMC? " + rotation.problem, 1000, kUnreachableWithinMs,
+                  Code::kRotationSplit};
+    }
+    if (old == Opens::kYes) {
+      return Error(Code::kRotationRefused,
+                   "the BMC keeps the old password" +
+                       (answer.ok() ? std::string(" although it answered success")
+                                    : "; it answered: " + answer.error().message));
+    }
+  }
+  return Error(Code::kRotationSplit, "neither the new nor an old password opens the BMC");
+}
+
+}  // namespace
+
+StepOutcome rotate_seal(const Tools& tools, StepContext& context) {
+  Result<Credentials> kept = credentials_of(context);
+  if (!kept.ok()) return kept.error();
+  std::vector<VaultVersion>& pending = kept.value().pending;
+  if (pending.size() + 1 >= limits::kVaultVersionsAlive) {
+    // Two rotations in a row came to no known end: the newest pending one is sent again, since a
+    // fourth version would be one more that might open the BMC.
+    pending.front().run = context.run.id.str();
+    return Done{Json{{"version", pending.front().number}}, {pending.front().change()}, {}};
+  }
+  Result<std::vector<VaultVersion>> all = vault_versions(*context.rows);
+  if (!all.ok()) return all.error();
+  int64_t highest = 0;
+  for (const VaultVersion& version : all.value()) highest = std::max(highest, version.number);
+  VaultVersion fresh =
+      tools.vault->new_version(*kept.value().confirmed, highest + 1,
+                               generate_bmc_password(*tools.random), context.run.id.str());
+  return Done{Json{{"version", fresh.number}}, {fresh.change()}, {}};
+}
+
+StepOutcome rotate_apply(const Tools& tools, StepContext& context) {
+  Result<Rotation> loaded = load(tools, context);
+  if (!loaded.ok()) return loaded.error();
+  Rotation& rotation = loaded.value();
+  // Before the first send the new password cannot work, and a wrong login counts towards a lockout.
+  bool may_have_been_sent = context.recovering || context.memory->contains("sent");
+  if (may_have_been_sent) {
+    Opens now = opens(rotation, rotation.fresh_credential);
+    if (now == Opens::kYes) return promote(rotation);
+    if (now == Opens::kUnknown) {
+      return Poll{rotation.problem, 1000, kUnreachableWithinMs, Code::kRotationSplit};
+    }
+  }
+  bool sent = false;
+  Status answer = send_password(rotation, sent);
+  if (!sent) {
+    if (answer.error().code == Code::kUnavailable) {
+      return Poll{answer.error().message, next_wait_ms(context), kUnreachableWithinMs,
+                  may_have_been_sent ? Code::kRotationSplit : Code::kRotationRefused};
+    }
+    return Error(Code::kRotationSplit, answer.error().message);
+  }
+  (*context.memory)["sent"] = true;
+  return settle(rotation, answer);
+}
+
+StepOutcome sweep_sessions(const Tools& tools, StepContext& context) {
+  Result<std::unique_ptr<Bmc>> bmc = open_bmc(tools, context);
+  Status swept = bmc.ok() ? bmc.value()->delete_other_sessions() : Status(bmc.error());
+  if (swept.ok()) return Done{Json{{"sessions", "deleted"}}, {}, {}};
+  if (!is_passing(swept.error())) return swept.error();
+  return Poll{swept.error().message, next_wait_ms(context), kUnreachableWithinMs,
+              Code::kRotationSplit};
+}
+
+std::vector<RowChange> rotation_failure_rows(const StepContext& context, Code code) {
+  std::vector<RowChange> rows;
+  if (code != Code::kRotationRefused) return rows;
+  Result<Credentials> kept = credentials_of(context);
+  if (!kept.ok()) return rows;
+  for (VaultVersion& version : kept.value().pending) {
+    if (version.run != context.run.id.str()) continue;
+    version.state = VersionState::kDead;
+    version.sealed.clear();
+    rows.push_back(version.change());
+  }
+  return rows;
+}
+
+}  // namespace leasehold

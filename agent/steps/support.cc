@@ -1,0 +1,123 @@
+#include "agent/steps/support.h"
+
+#include <algorithm>
+
+namespace leasehold {
+namespace {
+
+constexpr int64_t kFirstWaitMs = 20;
+constexpr int64_t kLongestWaitMs = 2'000;
+
+Error unreadable(const std::string& table, const Error& error) {
+  return Error(Code::kInternal, "table " + table + ": " + error.message);
+}
+
+}  // namespace
+
+Result<NodeRow> node_of(const StepContext& context) {
+  Result<NodeRow> node = NodeRow::parse(context.rows->get("node", context.run.node.str()));
+  if (!node.ok()) return unreadable("node", node.error());
+  return node;
+}
+
+Result<LeaseRow> lease_of(const StepContext& context) {
+  Result<LeaseRow> lease = LeaseRow::parse(context.rows->get("lease", context.run.lease.str()));
+  if (!lease.ok()) return unreadable("lease", lease.error());
+  return lease;
+}
+
+Result<PoolPolicy> policy_of(const StepContext& context) {
+  NodeRow node = TRY(node_of(context));
+  const Json& row = context.rows->get("pool_policy", node.pool.str());
+  if (row.is_null()) {
+    return Error(Code::kInvalidConfig, "this site was told no policy of pool " + node.pool.str());
+  }
+  Result<PoolPolicy> policy = PoolPolicy::parse(row);
+  if (!policy.ok()) {
+    return Error(Code::kInvalidConfig,
+                 "policy of pool " + node.pool.str() + ": " + policy.error().message);
+  }
+  return policy;
+}
+
+Result<HardwareProfile> profile_of(const StepContext& context) {
+  PoolPolicy policy = TRY(policy_of(context));
+  const Json& row = context.rows->get("hardware_profile", policy.hardware_profile);
+  if (row.is_null()) {
+    return Error(Code::kInvalidConfig,
+                 "this site was told no hardware profile \"" + policy.hardware_profile + "\"");
+  }
+  Result<HardwareProfile> profile = HardwareProfile::parse(row);
+  if (!profile.ok()) {
+    return Error(Code::kInvalidConfig,
+                 "hardware profile " + policy.hardware_profile + ": " + profile.error().message);
+  }
+  return profile;
+}
+
+BmcAddress address_of(const NodeRow& node) { return BmcAddress{node.bmc_url, node.bmc_tls_pin}; }
+
+Result<Credentials> credentials_of(const StepContext& context) {
+  Credentials found;
+  for (VaultVersion& version : TRY(vault_versions(*context.rows))) {
+    if (version.state == VersionState::kConfirmed) found.confirmed = version;
+    if (version.state == VersionState::kPending) found.pending.push_back(version);
+  }
+  std::sort(found.pending.begin(), found.pending.end(),
+            [](const VaultVersion& a, const VaultVersion& b) { return a.number > b.number; });
+  if (!found.confirmed.has_value()) {
+    return Error(Code::kInternal, "law credential-kept: the vault has no confirmed credential of " +
+                                      context.run.node.str());
+  }
+  return found;
+}
+
+Result<std::unique_ptr<Bmc>> open_bmc(const Tools& tools, const StepContext& context) {
+  NodeRow node = TRY(node_of(context));
+  Credentials kept = TRY(credentials_of(context));
+  BmcAddress address = address_of(node);
+  std::vector<VaultVersion> candidates = kept.pending;
+  candidates.push_back(*kept.confirmed);
+  for (const VaultVersion& version : candidates) {
+    BmcCredential credential{version.account, TRY(tools.vault->password_of(version))};
+    std::unique_ptr<Bmc> bmc = tools.bmcs->open(address, credential);
+    if (candidates.size() == 1) return bmc;
+    if (TRY(bmc->credential_works(credential))) return bmc;
+  }
+  return Error(Code::kCredentialRefused, "no kept credential opens the BMC of " + node.id.str());
+}
+
+int64_t next_wait_ms(StepContext& context) {
+  int64_t waits = 0;
+  if (context.memory->contains("waits")) waits = (*context.memory)["waits"].get<int64_t>();
+  (*context.memory)["waits"] = waits + 1;
+  return std::min(kLongestWaitMs, kFirstWaitMs << std::min<int64_t>(waits, 10));
+}
+
+bool is_passing(const Error& error) {
+  return error.code == Code::kUnavailable || error.code == Code::kTimeout ||
+         error.code == Code::kMalformed;
+}
+
+Result<RamdiskRow> ramdisk_of(const StepContext& context) {
+  for (const RamdiskRow& ramdisk : TRY(ramdisks(*context.rows))) {
+    if (ramdisk.run == context.run.id && ramdisk.pass == context.pass &&
+        ramdisk.state != "closed") {
+      if (ramdisk.state == "claimed-twice") {
+        return Error(Code::kBootClaimedTwice, "boot " + ramdisk.boot + " was claimed twice");
+      }
+      return ramdisk;
+    }
+  }
+  return Error(Code::kInternal, "this pass of the run has no open ramdisk");
+}
+
+RowChange event_of(const Tools& tools, const StepContext& context, const std::string& name,
+                   Json fields) {
+  fields["run"] = context.run.id.str();
+  if (!context.run.lease.empty()) fields["lease"] = context.run.lease.str();
+  return event_row(random_id(*tools.random, "e"), name, context.run.node, tools.clock->now_ms(),
+                   std::move(fields));
+}
+
+}  // namespace leasehold

@@ -1,0 +1,50 @@
+// What several steps need: their rows as typed values, the node's BMC opened with a credential that
+// works, and waits that grow. Runs on a step's thread.
+#pragma once
+
+#include <memory>
+
+#include "agent/engine/workflow.h"
+#include "agent/private_rows.h"
+#include "agent/tools.h"
+#include "core/hardware_profile/hardware_profile.h"
+#include "core/rows/pool_policy.h"
+#include "core/rows/site_rows.h"
+#include "drivers/bmc.h"
+
+namespace leasehold {
+
+Result<NodeRow> node_of(const StepContext& context);
+// INTERNAL if the run's lease has no row.
+Result<LeaseRow> lease_of(const StepContext& context);
+// INVALID_CONFIG if the site was told no policy for the node's pool, or no such profile.
+Result<PoolPolicy> policy_of(const StepContext& context);
+Result<HardwareProfile> profile_of(const StepContext& context);
+
+BmcAddress address_of(const NodeRow& node);
+
+// The confirmed version, and the pending ones newest first.
+struct Credentials {
+  std::optional<VaultVersion> confirmed;
+  std::vector<VaultVersion> pending;
+};
+Result<Credentials> credentials_of(const StepContext& context);
+
+// With one kept version: opened with that. With a pending one of an earlier run beside it, each is
+// tried once, newest first. CREDENTIAL_REFUSED if none opens it.
+Result<std::unique_ptr<Bmc>> open_bmc(const Tools& tools, const StepContext& context);
+
+// 20 ms, doubling to two seconds, by how often this attempt has waited.
+int64_t next_wait_ms(StepContext& context);
+
+// Reaching the BMC failed: worth trying again, or the answer is final?
+bool is_passing(const Error& error);
+
+// The newest open ramdisk of this run and pass; INTERNAL if there is none.
+Result<RamdiskRow> ramdisk_of(const StepContext& context);
+
+// A fresh event row of this node.
+RowChange event_of(const Tools& tools, const StepContext& context, const std::string& name,
+                   Json fields);
+
+}  // namespace leasehold

@@ -1,0 +1,109 @@
+#include "agent/store.h"
+
+#include <set>
+
+#include "agent/laws.h"
+
+namespace leasehold {
+namespace {
+
+Status check_laws(Sql& sql, const RowChange& change) {
+  if (change.table == "node") {
+    NodeRow after = TRY(NodeRow::parse(change.row));
+    Json old = TRY(row_store::get(sql, "node", change.key));
+    if (old.is_null()) return check_node_change(nullptr, after);
+    NodeRow before = TRY(NodeRow::parse(old));
+    return check_node_change(&before, after);
+  }
+  if (change.table == "lease") {
+    LeaseRow after = TRY(LeaseRow::parse(change.row));
+    Json old = TRY(row_store::get(sql, "lease", change.key));
+    if (old.is_null()) return check_lease_change(nullptr, after);
+    LeaseRow before = TRY(LeaseRow::parse(old));
+    return check_lease_change(&before, after);
+  }
+  return {};
+}
+
+// The node's rows of one table: of these runs, or all of them if none is named.
+Status load_table(Sql& sql, const std::string& table, const std::set<std::string>& runs,
+                  const RunInfo& run, Snapshot& snapshot) {
+  const char* key = find_table(table)->key;
+  for (Json& row : TRY(row_store::all(sql, table, run.node.str()))) {
+    if (!runs.empty() && !runs.contains(json_text(row, "run"))) continue;
+    std::string row_key = TRY(json_string(row, key));
+    snapshot.put(table, row_key, std::move(row));
+  }
+  return {};
+}
+
+Status load_policy(Sql& sql, const RunInfo& run, Snapshot& snapshot) {
+  std::string pool = json_text(snapshot.get("node", run.node.str()), "pool");
+  Json policy = TRY(row_store::get(sql, "pool_policy", pool));
+  if (policy.is_null()) return {};
+  std::string profile = json_text(json_member(policy, "policy"), "hardwareProfile");
+  snapshot.put("pool_policy", pool, std::move(policy));
+  Json row = TRY(row_store::get(sql, "hardware_profile", profile));
+  if (!row.is_null()) snapshot.put("hardware_profile", profile, std::move(row));
+  return {};
+}
+
+}  // namespace
+
+Status Store::put(Sql& sql, const RowChange& change) {
+  if (!change.row.is_null()) {
+    Status lawful = check_laws(sql, change);
+    if (!lawful.ok()) {
+      // Rows of the site's own making that cannot be read are a bug as much as a broken law.
+      return Error(Code::kInternal, lawful.error().message);
+    }
+  }
+  return row_store::put(sql, change);
+}
+
+Result<Json> Store::get(Sql& sql, const std::string& table, const std::string& key) {
+  return row_store::get(sql, table, key);
+}
+
+Result<NodeRow> Store::node(Sql& sql, const NodeId& id) {
+  Json row = TRY(row_store::get(sql, "node", id.str()));
+  if (row.is_null()) {
+    return Error(Code::kNotFound, "this site has no node \"" + id.str() + "\"", "node");
+  }
+  Result<NodeRow> node = NodeRow::parse(row);
+  if (!node.ok()) return Error(Code::kDatabase, "node " + id.str() + ": " + node.error().message);
+  return node;
+}
+
+Result<std::vector<Json>> Store::all(Sql& sql, const std::string& table) {
+  return row_store::all(sql, table);
+}
+
+Result<std::vector<Json>> Store::of_node(Sql& sql, const std::string& table, const NodeId& node) {
+  return row_store::all(sql, table, node.str());
+}
+
+Result<std::vector<Json>> Store::of_run(Sql& sql, const std::string& table, const RunInfo& run) {
+  std::vector<Json> rows;
+  for (Json& row : TRY(row_store::all(sql, table, run.node.str()))) {
+    if (json_text(row, "run") == run.id.str()) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Status Store::load(Sql& sql, const RunInfo& run, Snapshot& snapshot) {
+  for (const char* table : {"node", "lease", "vault"}) {
+    TRY(load_table(sql, table, {}, run, snapshot));
+  }
+  for (const char* table : {"run", "step", "ramdisk", "command"}) {
+    TRY(load_table(sql, table, {run.id.str()}, run, snapshot));
+  }
+  // A node past its exit is judged by the evidence of the run that exited.
+  std::string clean = json_text(snapshot.get("node", run.node.str()), "cleanRun");
+  TRY(load_table(sql, "result", {run.id.str(), clean}, run, snapshot));
+  Json chain = TRY(row_store::get(sql, "site_state", "evidence-chain"));
+  if (!chain.is_null()) snapshot.put("site_state", "evidence-chain", std::move(chain));
+  return load_policy(sql, run, snapshot);
+}
+
+}  // namespace leasehold

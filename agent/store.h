@@ -1,0 +1,28 @@
+// The site's database as the agent uses it: every row goes through put(), which asserts the laws of
+// a change, numbers it and writes the outbox, in the caller's transaction. Inside transactions
+// only, on the database's thread.
+#pragma once
+
+#include "agent/engine/workflow.h"
+#include "agent/private_rows.h"
+#include "core/db/database.h"
+#include "core/db/row_store.h"
+#include "core/rows/site_rows.h"
+
+namespace leasehold {
+
+class Store {
+ public:
+  // INTERNAL naming the law that the change would break; then the transaction must fail.
+  static Status put(Sql& sql, const RowChange& change);
+  static Result<Json> get(Sql& sql, const std::string& table, const std::string& key);
+  static Result<NodeRow> node(Sql& sql, const NodeId& id);  // NOT_FOUND
+  static Result<std::vector<Json>> all(Sql& sql, const std::string& table);
+  static Result<std::vector<Json>> of_node(Sql& sql, const std::string& table, const NodeId& node);
+  static Result<std::vector<Json>> of_run(Sql& sql, const std::string& table, const RunInfo& run);
+
+  // What a step of this run may see (Engine::Options::load).
+  static Status load(Sql& sql, const RunInfo& run, Snapshot& snapshot);
+};
+
+}  // namespace leasehold

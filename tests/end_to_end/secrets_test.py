@@ -1,0 +1,83 @@
+#!/usr/bin/python3
+"""No secret in clear anywhere: after a teardown, the BMC's old and new password, the vault key and the
+token are looked for in every file of the site, every log and every process's argv and environment."""
+
+import base64
+import glob
+import os
+import re
+
+import support
+from support import SiteTest, sitekit
+
+
+def files_below(folder):
+    for base, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(base, name)
+            if os.path.isfile(path) and not os.path.islink(path):
+                yield path
+
+
+class Secrets(SiteTest):
+    @classmethod
+    def machines(cls):
+        # One is taken back, one refuses the new password and echoes what it was sent (quirk P6).
+        echo = {"id": "P6", "on": "bmc", "method": "PATCH",
+                "path": "/redfish/v1/AccountService/Accounts/*", "action": "status",
+                "args": {"code": 400, "echo": True}, "after": 0, "count": -1}
+        return [sitekit.machine("m1", 1), sitekit.machine("m2", 2, faults=[echo])]
+
+    def secrets(self):
+        """What must not be found: (what it is, its bytes)."""
+        found = [("factory password of " + name, secret.encode())
+                 for name, secret in self.site.passwords.items()]
+        with open(self.site.path("agent", "vault.key"), encoding="utf-8") as key:
+            found.append(("vault key", key.read().strip().encode()))
+        accounts = self.site.sim("GET", "/machines/m1/secrets")[1]
+        new = accounts["passwords"]["admin"]
+        self.assertNotEqual(new, self.site.passwords["m1"], "the password was not rotated")
+        found.append(("rotated password of m1", new.encode()))
+        sent = self.site.sim("GET", "/machines/m2/secrets")[1]["sent_passwords"]
+        found += [("password sent to m2", secret.encode()) for secret in sent]
+        found += [(what + " as base64", base64.b64encode(secret)) for what, secret in list(found)]
+        return found
+
+    def allowed(self, path, what):
+        """The places where a secret must be: its own file, and the BMC itself."""
+        inside = os.path.relpath(path, self.site.folder)
+        return inside.startswith("sim/") or (inside == "agent/vault.key" and "vault key" in what)
+
+    def test_no_secret_in_any_file_or_process(self):
+        self.assertEqual(self.release("m1")["state"], "succeeded")
+        self.assertEqual(self.release("m2")["code"], "ROTATION_REFUSED")
+        self.site.agent_command("status")
+        secrets = self.secrets()
+        self.assertGreaterEqual(len(secrets), 8)
+        looked = 0
+        for path in files_below(self.site.folder):
+            with open(path, "rb") as file:
+                content = file.read()
+            looked += 1
+            for what, secret in secrets:
+                if secret in content and not self.allowed(path, what):
+                    self.fail("%s stands in %s" % (what, path))
+        self.assertGreater(looked, 20)
+        for process in glob.glob("/proc/[0-9]*"):
+            for name in ("cmdline", "environ"):
+                try:
+                    with open(os.path.join(process, name), "rb") as file:
+                        content = file.read()
+                except OSError:
+                    continue
+                for what, secret in secrets:
+                    self.assertNotIn(secret, content, "%s stands in %s/%s" % (what, process, name))
+
+    def test_key_files_are_their_owners_alone(self):
+        for path in files_below(self.site.folder):
+            if re.search(r"\.key$", path):
+                self.assertEqual(os.stat(path).st_mode & 0o077, 0, path)
+
+
+if __name__ == "__main__":
+    support.main()
