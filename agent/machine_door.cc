@@ -45,6 +45,22 @@ Result<Json> hello_answer(const Tools& tools, const std::string& body) {
   return Json{{"envelope", envelope.to_json()}, {"chain", chain}};
 }
 
+// A refusal is an answer, and what it wrote (a boot claimed twice) is kept; anything else undoes the
+// transaction.
+bool is_refusal(const Error& error) {
+  switch (error.code) {
+    case Code::kForbidden:
+    case Code::kUnauthenticated:
+    case Code::kTenantControlled:
+    case Code::kEvidenceRefused:
+    case Code::kInvalidInput:
+    case Code::kMalformed:
+      return true;
+    default:
+      return false;
+  }
+}
+
 int64_t after_of(const std::string& query) {
   std::string text = query_value(query, "after");
   int64_t after = 0;
@@ -82,8 +98,7 @@ void MachineDoor::join(const MachineRequest& request, Reply reply) {
   auto decide = [this, body = std::move(body).value(), outcome](Sql& sql) -> Status {
     // A refusal may still have rows to write (claimed-twice), so it does not undo the transaction.
     *outcome = decide_join(sql, tools_, body);
-    if (!outcome->ok() && outcome->error().code == Code::kDatabase) return outcome->error();
-    return {};
+    return outcome->ok() || is_refusal(outcome->error()) ? Status() : Status(outcome->error());
   };
   auto answer = [this, request, reply = std::move(reply), outcome](Status committed) {
     if (!committed.ok()) return reply(refuse(request, committed.error()));
@@ -161,8 +176,7 @@ void MachineDoor::result(const MachineRequest& request, Reply reply) {
   auto outcome = std::make_shared<Result<ResultOutcome>>(Error(Code::kInternal, "not decided"));
   auto decide = [this, request, body = std::move(body).value(), outcome](Sql& sql) -> Status {
     *outcome = decide_result(sql, tools_, request.chain_der, body);
-    if (!outcome->ok() && outcome->error().code == Code::kDatabase) return outcome->error();
-    return {};
+    return outcome->ok() || is_refusal(outcome->error()) ? Status() : Status(outcome->error());
   };
   auto answer = [this, request, reply = std::move(reply), outcome](Status committed) {
     if (!committed.ok()) return reply(refuse(request, committed.error()));

@@ -14,6 +14,8 @@
 namespace leasehold {
 namespace {
 
+constexpr const char* kVaultCheck = "vault-check";
+
 // Every object of the daemon, in the order in which they are built. What a callback needs of an
 // object that is built later is reached through `this` once the loop runs.
 class SiteAgent {
@@ -48,6 +50,7 @@ class SiteAgent {
     auto migrate = [this](Sql& sql) -> Status {
       TRY(row_store::migrate(sql, random_));
       TRY(Engine::migrate(sql));
+      TRY(check_vault_key(sql));
       Json chain = TRY(row_store::get(sql, "site_state", "evidence-chain"));
       if (!chain.is_null()) {
         chain_.start_at({TRY(json_int(chain, "seq")), TRY(json_string(chain, "digest"))});
@@ -58,12 +61,29 @@ class SiteAgent {
     return {};
   }
 
+  // The database remembers one sealed word: another site's key is found out before it is used.
+  Status check_vault_key(Sql& sql) {
+    Json known = TRY(row_store::get(sql, "site_state", kVaultCheck));
+    if (!known.is_null()) {
+      Result<std::string> word = vault_.open_text(json_text(known, "sealed"), kVaultCheck);
+      if (word.ok()) return {};
+      return Error(Code::kConfig, config_.vault_key_file + " is not the vault key of " +
+                                      config_.database_path() +
+                                      "; name the key file that was made for it");
+    }
+    Json row = {{"table", "site_state"},
+                {"schema", 1},
+                {"name", kVaultCheck},
+                {"sealed", vault_.seal_text(kVaultCheck, kVaultCheck)}};
+    return row_store::put(sql, RowChange{"site_state", kVaultCheck, std::move(row)});
+  }
+
   Status open_engine() {
     bmcs_ = std::make_unique<RedfishBmcFactory>(http_, clock_);
     bootd_ = std::make_unique<BootdClient>(loop_, http_, config_.bootd_socket);
     tools_ = Tools{bmcs_.get(), bootd_.get(),      &vault_, &clock_,
                    &random_,    &config_.identity, &busy_,  &chain_};
-    threads_ = std::make_unique<StepThreads>();
+    threads_ = std::make_unique<StepThreadPool>();
     Engine::Options options;
     options.loop = &loop_;
     options.database = database_.get();
@@ -72,7 +92,10 @@ class SiteAgent {
     options.workflows = all_workflows(tools_);
     options.load = Store::load;
     options.apply = Store::put;
-    options.fail_unknown = [this](StepContext& context, const Error& error) {
+    options.fail_unknown = [this](const RunInfo& run, const Snapshot& rows, const Error& error) {
+      StepContext context;
+      context.run = run;
+      context.rows = std::make_shared<Snapshot>(rows);
       return failure_rows(tools_, context, error);
     };
     options.on_event = [this](const RunEvent& event) { run_event(event); };

@@ -13,8 +13,14 @@
 
 namespace leasehold {
 
-enum class PowerState { kOff, kOn, kPoweringOn, kPoweringOff, kUnknown };  // ComputerSystem.PowerState
-enum class ResetType { kOn, kForceOff };                                   // ComputerSystem.Reset
+enum class PowerState {
+  kOff,
+  kOn,
+  kPoweringOn,
+  kPoweringOff,
+  kUnknown
+};                                        // ComputerSystem.PowerState
+enum class ResetType { kOn, kForceOff };  // ComputerSystem.Reset
 enum class BootSourceOverrideTarget { kNone, kPxe, kUefiHttp, kHdd, kCd };
 enum class BootSourceOverrideEnabled { kDisabled, kOnce, kContinuous };
 
@@ -27,8 +33,8 @@ struct BmcCredential {
 };
 
 struct BmcAddress {
-  std::string url;        // "https://10.0.0.7" or "https://127.0.0.1:8443"
-  std::string tls_pin;    // SHA-256 of the BMC's leaf certificate, hex
+  std::string url;      // "https://10.0.0.7" or "https://127.0.0.1:8443"
+  std::string tls_pin;  // SHA-256 of the BMC's leaf certificate, hex
 };
 
 struct BootOverride {
@@ -37,14 +43,14 @@ struct BootOverride {
 };
 
 struct BmcAccount {
-  std::string id;        // the member's id, not the user name (quirk A3)
+  std::string id;  // the member's id, not the user name (quirk A3)
   std::string uri;
   std::string user_name;
   std::string role_id;
   bool enabled = false;
 };
 
-struct FirmwareItem {   // SoftwareInventory
+struct FirmwareItem {  // SoftwareInventory
   std::string id;
   std::string name;
   std::string version;  // raw; empty if the BMC does not say
@@ -59,9 +65,14 @@ struct FirmwareInventory {
 class Bmc {
  public:
   virtual ~Bmc() = default;
+  // One fresh read. BMCs show stale and passing states: ask twice before acting on Off (W8, W12).
   virtual Result<PowerState> power_state() = 0;
+  // Ok: accepted, or the state is reached already; only power_state() shows that it happened (W3).
   virtual Status reset(ResetType type) = 0;
+  // The override in force; UNSUPPORTED if it is one that no BootOverride can say.
   virtual Result<BootOverride> boot_override() = 0;
+  // Ok: it was read back. A BMC may take it as pending, so that boot_override() does not show it
+  // before the next reset (B1).
   virtual Status set_boot_override(const BootOverride& wanted) = 0;
   virtual Result<std::vector<BmcAccount>> accounts() = 0;
   // PATCHes the password of the account named `user`. Any error but UNAVAILABLE and

@@ -1,5 +1,6 @@
 #include "simsite/config.h"
 
+#include <filesystem>
 #include <set>
 
 #include "core/base/files.h"
@@ -8,6 +9,13 @@
 
 namespace leasehold::simsite {
 namespace {
+
+// Absolute, because machines see these paths from elsewhere.
+Result<std::string> json_path(const Json& json, const std::string& key) {
+  std::string path = TRY(json_string(json, key));
+  if (path.empty()) return Error(Code::kInvalidInput, "\"" + key + "\" must be a path", key);
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
 
 Result<DiskConfig> parse_disk(const Json& json) {
   TRY(check_keys(json, {"serial", "wwn", "model", "size_mib", "content"}, "a disk"));
@@ -147,11 +155,11 @@ Result<SiteConfig> parse_site_config(const Json& json) {
                   "boot_url", "machines"},
                  "the configuration"));
   SiteConfig site;
-  site.state_dir = TRY(json_string(json, "state_dir"));
-  site.control_socket = TRY(json_string(json, "control_socket"));
-  site.ramdisk_program = TRY(json_string(json, "ramdisk_program"));
-  site.shims_dir = TRY(json_string(json, "shims_dir"));
-  site.image_dir = TRY(json_string(json, "image_dir"));
+  site.state_dir = TRY(json_path(json, "state_dir"));
+  site.control_socket = TRY(json_path(json, "control_socket"));
+  site.ramdisk_program = TRY(json_path(json, "ramdisk_program"));
+  site.shims_dir = TRY(json_path(json, "shims_dir"));
+  site.image_dir = TRY(json_path(json, "image_dir"));
   site.boot_url = TRY(json_string(json, "boot_url"));
   while (!site.boot_url.empty() && site.boot_url.back() == '/') site.boot_url.pop_back();
   Json machines = TRY(json_array(json, "machines"));

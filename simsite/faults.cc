@@ -22,6 +22,7 @@ struct ActionName {
   FaultAction action;
   const char* name;
   std::vector<FaultOn> on;
+  Json args = Json::object();  // what the name alone implies
 };
 const std::vector<ActionName>& action_names() {
   constexpr FaultOn kBmc = FaultOn::kBmc;
@@ -37,6 +38,8 @@ const std::vector<ActionName>& action_names() {
       {FaultAction::kLie, "lie", {kBmc, kTool}},
       {FaultAction::kLie, "ignore-then-ok", {kBmc}},
       {FaultAction::kLie, "format-lies", {kTool}},
+      {FaultAction::kLie, "skip", {kTool}, {{"status", "Skip"}}},
+      {FaultAction::kLie, "fail", {kTool}, {{"status", "Fail"}}},
       {FaultAction::kMerge, "merge", {kBmc}},
       {FaultAction::kApplyWithoutReply, "apply-without-reply", {kBmc, kTool}},
       {FaultAction::kApplyThenStatus, "apply-then-status", {kBmc, kTool}},
@@ -55,11 +58,11 @@ Result<FaultOn> parse_on(const std::string& text) {
   return Error(Code::kInvalidInput, "\"on\" must be bmc, boot, tool or machine", "on");
 }
 
-Result<FaultAction> parse_action(FaultOn on, const std::string& text) {
+Result<const ActionName*> parse_action(FaultOn on, const std::string& text) {
   std::string allowed;
   for (const ActionName& entry : action_names()) {
     if (std::find(entry.on.begin(), entry.on.end(), on) == entry.on.end()) continue;
-    if (text == entry.name) return entry.action;
+    if (text == entry.name) return &entry;
     allowed += (allowed.empty() ? "" : ", ") + std::string(entry.name);
   }
   return Error(Code::kInvalidInput,
@@ -81,7 +84,9 @@ bool selects(const FaultRule& rule, const FaultSubject& subject) {
   bool needs_change = rule.action == FaultAction::kLie ||
                       rule.action == FaultAction::kApplyWithoutReply ||
                       rule.action == FaultAction::kApplyThenStatus;
-  return rule.on == subject.on && (rule.method.empty() || rule.method == subject.method) &&
+  bool asked = subject.actions.empty() || std::find(subject.actions.begin(), subject.actions.end(),
+                                                    rule.action) != subject.actions.end();
+  return asked && rule.on == subject.on && (rule.method.empty() || rule.method == subject.method) &&
          glob_matches(rule.path, subject.path) && has_members(subject.body, rule.body) &&
          (!needs_change || subject.changes);
 }
@@ -115,13 +120,6 @@ std::string_view fault_on_name(FaultOn on) {
   return "";
 }
 
-std::string_view fault_action_name(FaultAction action) {
-  for (const ActionName& entry : action_names()) {
-    if (entry.action == action) return entry.name;
-  }
-  return "";
-}
-
 Result<FaultRule> parse_fault_rule(const Json& json) {
   TRY(check_keys(json, {"id", "on", "method", "path", "body", "action", "args", "after", "count"},
                  "a fault rule"));
@@ -134,21 +132,23 @@ Result<FaultRule> parse_fault_rule(const Json& json) {
   rule.method = TRY(json_string_or(json, "method", ""));
   rule.path = TRY(json_string_or(json, "path", "*"));
   rule.body = json_member(json, "body");
-  rule.action = TRY(parse_action(rule.on, TRY(json_string(json, "action"))));
-  const Json& args = json_member(json, "args");
-  if (!args.is_null()) rule.args = args;
+  rule.action_name = TRY(json_string(json, "action"));
+  const ActionName* action = TRY(parse_action(rule.on, rule.action_name));
+  rule.action = action->action;
+  rule.args = json_member(json, "args").is_null() ? Json::object() : json_member(json, "args");
   rule.after = TRY(json_int_or(json, "after", 0));
   rule.count = TRY(json_int_or(json, "count", 1));
   if (rule.after < 0 || rule.count < -1) {
     return Error(Code::kInvalidInput, "\"after\" is 0 or more, \"count\" is -1 or more", "count");
   }
   TRY(check_args(rule));
+  rule.args.merge_patch(action->args);
   return rule;
 }
 
 Json fault_rule_json(const FaultRule& rule) {
   Json json = {{"id", rule.id},       {"on", fault_on_name(rule.on)},
-               {"path", rule.path},   {"action", fault_action_name(rule.action)},
+               {"path", rule.path},   {"action", rule.action_name},
                {"args", rule.args},   {"after", rule.after},
                {"count", rule.count}, {"hits", rule.hits}};
   if (!rule.method.empty()) json["method"] = rule.method;
@@ -187,14 +187,6 @@ Status FaultRules::add(FaultRule rule) {
     }
   }
   rules_.push_back(std::move(rule));
-  return {};
-}
-
-Status FaultRules::remove(const std::string& id) {
-  auto gone = std::remove_if(rules_.begin(), rules_.end(),
-                             [&](const FaultRule& rule) { return rule.id == id; });
-  if (gone == rules_.end()) return Error(Code::kNotFound, "no fault rule \"" + id + "\"");
-  rules_.erase(gone, rules_.end());
   return {};
 }
 

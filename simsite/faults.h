@@ -17,7 +17,8 @@ namespace leasehold::simsite {
 enum class FaultOn { kBmc, kBoot, kTool, kMachine };
 
 enum class FaultAction {
-  kStatus,             // answer args.code (and args.body) at once; a tool exits with it
+  kStatus,             // answer args.code at once (args.echo: with the request's body); a tool
+                       // exits with it
   kDrop,               // close without an answer
   kReset,              // the same with RST
   kHang,               // never answer
@@ -33,15 +34,15 @@ enum class FaultAction {
 };
 
 std::string_view fault_on_name(FaultOn on);
-std::string_view fault_action_name(FaultAction action);
 
 struct FaultRule {
   std::string id;
   FaultOn on = FaultOn::kBmc;
-  std::string method;      // empty: any
-  std::string path = "*";  // glob; for a tool its command line, for the boot a URL path
+  std::string method;      // empty: any; for a tool its verb ("format", "diag")
+  std::string path = "*";  // glob; for a tool its command line, for the boot the script's URL
   Json body;               // members the request's body must have; null: any body
   FaultAction action = FaultAction::kStatus;
+  std::string action_name;  // as it was given
   Json args = Json::object();
   int64_t after = 0;
   int64_t count = 1;
@@ -62,7 +63,8 @@ struct FaultSubject {
   std::string method;
   std::string path;
   Json body;
-  bool changes = true;  // false: lies and apply-… rules pass it by
+  bool changes = true;               // false: lies and apply-… rules pass it by
+  std::vector<FaultAction> actions;  // only these; empty: any
 };
 
 // Everything that the rules do to one call.
@@ -78,7 +80,7 @@ class FaultRules {
  public:
   // CONFLICT if the id is taken, TOO_LARGE over kFaultsPerMachine.
   Status add(FaultRule rule);
-  Status remove(const std::string& id);  // NOT_FOUND
+  void clear() { rules_.clear(); }
   // Counts and logs the hits. Latencies add up, merges pile up, the first other action wins.
   FaultPlan match(const FaultSubject& subject, const std::string& machine);
   // The first rule of this kind whose count is not used up, without a hit; or null.

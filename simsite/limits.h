@@ -18,9 +18,10 @@ inline constexpr size_t kSessionsPerBmc = 256;
 inline constexpr size_t kEffects = 1'000'000;
 inline constexpr size_t kKillPlans = 1024;
 inline constexpr size_t kToolArguments = 64;
+inline constexpr size_t kRememberedPasswords = 1024;
 
 inline constexpr int64_t kBootConnectMs = 3'000;
-inline constexpr int64_t kBootRequestMs = 20'000;
+inline constexpr int64_t kBootRequestMs = 5'000;
 inline constexpr size_t kBootScriptBytes = 64 << 10;
 inline constexpr size_t kBootFileBytes = 512 << 20;
 

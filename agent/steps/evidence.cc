@@ -70,9 +70,9 @@ Result<EvidencePolicy> evidence_policy(const PoolPolicy& policy) {
   out.pool = policy.pool.str();
   out.revision = policy.revision;
   out.firmware_baseline = policy.firmware_baseline;
-  out.wipe.minimum = TRY(parse_wipe_minimum(policy.wipe_minimum));
-  out.wipe.readback = TRY(parse_readback_extent(policy.readback));
-  out.minimum_binding = policy.minimum_binding;
+  out.wipe.minimum = TRY(parse_wipe_minimum(wipe_minimum_name(policy.wipe_minimum)));
+  out.wipe.readback = TRY(parse_readback_extent(readback_name(policy.readback)));
+  out.minimum_binding = join_binding_name(policy.minimum_binding);
   return out;
 }
 

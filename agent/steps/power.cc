@@ -9,7 +9,8 @@ namespace {
 constexpr int64_t kResendAfterMs = 15'000;
 
 Poll wait_for_off(StepContext& context, const HardwareProfile& profile, std::string why) {
-  return Poll{std::move(why), next_wait_ms(context), profile.power_off_ms, Code::kPowerNotOff};
+  return Poll{std::move(why), next_wait_ms(context), profile.power_off_s * 1000,
+              Code::kPowerNotOff};
 }
 
 bool may_send(StepContext& context, int64_t now_ms) {

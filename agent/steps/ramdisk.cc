@@ -10,10 +10,12 @@ namespace {
 constexpr size_t kTokenBytes = 32;
 constexpr size_t kNonceBytes = 16;
 constexpr int64_t kRecheckMs = 2'000;
+// More than the verifier insists on, and small against any real disk.
+constexpr int64_t kSampleBytesAsked = 64 << 20;
 constexpr int64_t kArmedSlackSeconds = 60;
 
 Json arming_of(const Tools& tools, const StepContext& context, const RamdiskRow& ramdisk,
-               const std::string& token, int64_t call_home_ms) {
+               const std::string& token, int64_t call_home_s) {
   const SiteIdentity& site = *tools.identity;
   Json document = {{"schema", 1},
                    {"site", site.site},
@@ -28,15 +30,15 @@ Json arming_of(const Tools& tools, const StepContext& context, const RamdiskRow&
                    {"token", base64_encode(token)}};
   return Json{{"boot", ramdisk.boot},       {"kernel", site.kernel_file},
               {"initrd", site.initrd_file}, {"cmdline", site.cmdline},
-              {"document", document},       {"seconds", call_home_ms / 1000 + kArmedSlackSeconds}};
+              {"document", document},       {"seconds", call_home_s + kArmedSlackSeconds}};
 }
 
 Status arm(const Tools& tools, const StepContext& context, const NodeRow& node,
-           const RamdiskRow& ramdisk, int64_t call_home_ms) {
+           const RamdiskRow& ramdisk, int64_t call_home_s) {
   std::string token =
       TRY(base64_decode(TRY(tools.vault->open_text(ramdisk.sealed_token, ramdisk.bound()))));
   Status armed =
-      tools.boot->arm(node.boot_mac, arming_of(tools, context, ramdisk, token, call_home_ms));
+      tools.boot->arm(node.boot_mac, arming_of(tools, context, ramdisk, token, call_home_s));
   // Armed by an attempt before this one: bootd still holds it, or its document is already out.
   if (!armed.ok() && armed.error().code == Code::kConflict) return {};
   return armed;
@@ -47,15 +49,18 @@ Status start_boot(const Tools& tools, const StepContext& context, const Hardware
                   Bmc& bmc) {
   NodeRow node = TRY(node_of(context));
   RamdiskRow ramdisk = TRY(ramdisk_of(context));
-  TRY_WITH(arm(tools, context, node, ramdisk, profile.call_home_ms), "arming bootd");
-  BootOverride once{profile.boot_target, BootSourceOverrideEnabled::kOnce};
+  TRY_WITH(arm(tools, context, node, ramdisk, profile.call_home_s), "arming bootd");
+  BootSourceOverrideTarget target = profile.boot_target == ProfileBootTarget::kPxe
+                                        ? BootSourceOverrideTarget::kPxe
+                                        : BootSourceOverrideTarget::kUefiHttp;
+  BootOverride once{target, BootSourceOverrideEnabled::kOnce};
   TRY_WITH(bmc.set_boot_override(once), "setting the boot override");
   return bmc.reset(ResetType::kOn);
 }
 
 Await for_call_home(const HardwareProfile& profile, std::string why) {
-  return Await{"ramdisk.joined", std::move(why), profile.call_home_ms, Code::kRamdiskNoCallHome,
-               kRecheckMs};
+  return Await{"ramdisk.joined", std::move(why), profile.call_home_s * 1000,
+               Code::kRamdiskNoCallHome, kRecheckMs};
 }
 
 std::string command_id(const StepContext& context, const std::string& kind) {
@@ -93,9 +98,9 @@ Result<Json> wipe_args(const Tools& tools, const StepContext& context) {
   PoolPolicy policy = TRY(policy_of(context));
   NodeRow node = TRY(node_of(context));
   return Json{{"disks", node.disks},
-              {"wipe_minimum", policy.wipe_minimum},
-              {"readback", policy.readback},
-              {"sample_bytes", limits::kReadbackSampleBytes},
+              {"wipe_minimum", wipe_minimum_name(policy.wipe_minimum)},
+              {"readback", readback_name(policy.readback)},
+              {"sample_bytes", kSampleBytesAsked},
               {"seed", hex_encode(tools.random->bytes(16))}};
 }
 

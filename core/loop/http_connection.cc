@@ -13,7 +13,7 @@ HttpConnection::HttpConnection(Loop& loop, HttpConnectionHost& host, HttpConnect
       host_(host),
       options_(std::move(options)),
       stream_(std::move(stream)),
-      parser_(options_.max_body_bytes) {
+      parser_(options_.max_body_bytes, options_.host_optional) {
   if (options_.tls != nullptr) tls_ = std::make_unique<TlsChannel>(options_.tls);
 }
 
@@ -106,10 +106,25 @@ void HttpConnection::dispatch() {
 
 void HttpConnection::answer(uint64_t serial, HttpResponse response) {
   if (phase_ != Phase::kHandling || serial != serial_) return;
+  response = safe_response(std::move(response));
   keep_alive_ = keep_alive_ && !asks_to_close(response);
   phase_ = Phase::kWriting;
+  source_ = head_only_ ? nullptr : response.source;
+  source_at_ = 0;
   send(serialise_response(std::move(response), ResponseForm{head_only_, keep_alive_}));
-  if (!keep_alive_) return linger();
+  if (!source_ && !keep_alive_) return linger();
+  set_deadline(options_.idle_ms);
+}
+
+// One piece at a time, when the former is with the kernel: a slow peer costs one piece of memory.
+void HttpConnection::send_piece() {
+  Result<std::string> piece = source_->read(source_at_, limits::kHttpPieceBytes);
+  // Short of its Content-Length, the answer cannot be taken for a whole one.
+  if (!piece.ok()) return close(CloseManner::kPlain);
+  source_at_ += piece.value().size();
+  if (source_at_ >= source_->size()) source_ = nullptr;
+  send(std::move(piece).value());
+  if (!source_ && !keep_alive_) return linger();
   set_deadline(options_.idle_ms);
 }
 
@@ -147,6 +162,7 @@ void HttpConnection::on_drained() {
     return set_deadline(limits::kHttpLingerMs);
   }
   if (phase_ != Phase::kWriting) return;
+  if (source_) return send_piece();
   phase_ = Phase::kReading;
   set_deadline(options_.idle_ms);
   read_requests();
@@ -155,6 +171,10 @@ void HttpConnection::on_drained() {
 void HttpConnection::on_end(StreamEnd end) {
   // A peer that has said everything and shut its side down still gets the answer under way.
   peer_finished_ = end == StreamEnd::kFinished;
+  if (peer_finished_ && phase_ == Phase::kWriting && source_) {
+    keep_alive_ = false;
+    return;
+  }
   const bool writes = phase_ == Phase::kWriting || phase_ == Phase::kLingering;
   if (!peer_finished_ || !writes || stream_->queued_bytes() == 0) return close(CloseManner::kPlain);
   if (phase_ == Phase::kWriting) linger();

@@ -31,6 +31,7 @@ class HttpConnectionHost {
 struct HttpConnectionOptions {
   uint64_t id = 0;
   size_t max_body_bytes = 0;
+  bool host_optional = false;
   int64_t idle_ms = 0;
   SSL_CTX* tls = nullptr;  // none: plain
   std::string peer_address;
@@ -68,6 +69,7 @@ class HttpConnection {
   void dispatch();
   void refuse(int status, const std::string& reason);
   void send(std::string plaintext);
+  void send_piece();
   void listen_to_stream();
   void linger();
   void set_deadline(int64_t delay_ms);
@@ -83,6 +85,8 @@ class HttpConnection {
   Phase phase_ = Phase::kReading;
   std::string inbox_;  // received and not parsed yet: later requests wait here
   uint64_t serial_ = 0;
+  std::shared_ptr<BodySource> source_;  // of the answer under way, until its last piece
+  size_t source_at_ = 0;
   bool head_only_ = false;
   bool keep_alive_ = false;
   bool peer_finished_ = false;

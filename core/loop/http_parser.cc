@@ -35,7 +35,8 @@ const llhttp_settings_t& HttpParser::settings() {
   return kSettings;
 }
 
-HttpParser::HttpParser(size_t max_body_bytes) : max_body_bytes_(max_body_bytes) {
+HttpParser::HttpParser(size_t max_body_bytes, bool host_optional)
+    : max_body_bytes_(max_body_bytes), host_optional_(host_optional) {
   llhttp_init(&parser_, HTTP_REQUEST, &settings());
   parser_.data = this;
 }
@@ -44,6 +45,12 @@ ParseOutcome HttpParser::feed(std::string_view bytes, size_t* consumed) {
   *consumed = 0;
   if (refused_status_ != 0) return ParseOutcome::kRefused;
   if (bytes.empty()) return ParseOutcome::kNeedMore;
+  const int bad_head = head_.scan(bytes);
+  if (bad_head != 0) {
+    refuse(bad_head, bad_head == 431 ? "the head of the request is too large"
+                                     : "a header line without a name");
+    return ParseOutcome::kRefused;
+  }
   if (llhttp_get_errno(&parser_) == HPE_PAUSED) llhttp_resume(&parser_);
   const llhttp_errno_t result = llhttp_execute(&parser_, bytes.data(), bytes.size());
   *consumed = bytes.size();
@@ -56,8 +63,6 @@ ParseOutcome HttpParser::feed(std::string_view bytes, size_t* consumed) {
     refuse(505, "only HTTP/1.1 and HTTP/1.0 are spoken here");
   } else if (result != HPE_OK) {
     refuse(400, std::string("not a well-formed request: ") + llhttp_get_error_reason(&parser_));
-  } else if (in_request_ && !headers_done_ && !count_header_bytes(0)) {
-    refuse(431, "the head of the request is too large");
   }
   return refused_status_ != 0 ? ParseOutcome::kRefused : ParseOutcome::kNeedMore;
 }
@@ -65,6 +70,7 @@ ParseOutcome HttpParser::feed(std::string_view bytes, size_t* consumed) {
 ParsedRequest HttpParser::take() {
   in_request_ = false;
   complete_ = false;
+  head_ = {};
   return std::exchange(request_, {});
 }
 
@@ -79,43 +85,43 @@ int HttpParser::refuse(int status, const std::string& reason) {
   return HPE_USER;
 }
 
-bool HttpParser::count_header_bytes(size_t bytes) {
-  header_bytes_ += bytes;
-  return header_bytes_ <= limits::kHttpHeaderBytes;
+int HttpParser::count_trailer(std::string_view part) {
+  trailer_bytes_ += part.size();
+  if (trailer_bytes_ > limits::kHttpHeaderBytes) return refuse(431, "the trailer is too large");
+  return HPE_OK;
 }
 
 int HttpParser::on_begin() {
   request_ = {};
   field_.clear();
   value_.clear();
-  header_bytes_ = 0;
+  trailer_bytes_ = 0;
   in_request_ = true;
   headers_done_ = false;
   return HPE_OK;
 }
 
 int HttpParser::on_target(std::string_view part) {
-  if (!count_header_bytes(part.size())) return refuse(431, "the target is too long");
   request_.target.append(part);
   return HPE_OK;
 }
 
 int HttpParser::on_field(std::string_view part) {
-  if (!count_header_bytes(part.size())) return refuse(431, "the header is too large");
+  if (headers_done_) return count_trailer(part);
   field_.append(part);
   return HPE_OK;
 }
 
 int HttpParser::on_value(std::string_view part) {
-  if (!count_header_bytes(part.size())) return refuse(431, "the header is too large");
+  if (headers_done_) return count_trailer(part);
   value_.append(part);
   return HPE_OK;
 }
 
 int HttpParser::on_value_complete() {
+  if (headers_done_) return HPE_OK;  // trailers mean nothing here
   auto field = std::exchange(field_, {});
   auto value = std::exchange(value_, {});
-  if (headers_done_) return HPE_OK;  // trailers mean nothing here
   if (request_.headers.size() >= limits::kHttpHeaders) return refuse(431, "too many header fields");
   for (unsigned char c : value) {
     if (c < 0x20 && c != '\t') return refuse(400, "a control byte in the header");
@@ -138,7 +144,7 @@ bool HttpParser::check_transfer() {
   }
   if (codings != 0 && parser_.http_minor == 0) {
     refuse(400, "HTTP/1.0 has no transfer coding");
-  } else if (hosts > 1 || (hosts == 0 && parser_.http_minor != 0)) {
+  } else if (hosts > 1 || (hosts == 0 && parser_.http_minor != 0 && !host_optional_)) {
     refuse(400, "exactly one Host is needed");
   }
   return refused_status_ == 0;
@@ -193,6 +199,22 @@ int HttpParser::on_complete() {
   complete_ = true;
   expects_continue_ = false;
   return HPE_PAUSED;
+}
+
+int HeadScanner::scan(std::string_view bytes) {
+  for (const char c : bytes) {
+    if (done_) return 0;
+    if (++bytes_ > limits::kHttpHeaderBytes) return 431;
+    if (c == '\n') {
+      done_ = in_head_ && line_empty_;
+      line_empty_ = true;
+    } else if (c != '\r') {
+      if (line_empty_ && (c == ' ' || c == '\t' || c == ':')) return 400;
+      line_empty_ = false;
+      in_head_ = true;
+    }
+  }
+  return 0;
 }
 
 Status split_target(std::string_view target, std::string* path, std::string* query) {

@@ -24,11 +24,26 @@ struct ParsedRequest {
   bool keep_alive = false;
 };
 
+// Walks over the head of a request, up to its empty line, for what llhttp lets pass: heads of any
+// size, folded lines (RFC 9112 section 5.2) and fields without a name.
+class HeadScanner {
+ public:
+  // What to refuse the request with, or 0.
+  int scan(std::string_view bytes);
+
+ private:
+  size_t bytes_ = 0;
+  bool line_empty_ = true;
+  bool in_head_ = false;  // empty lines before a request are allowed
+  bool done_ = false;
+};
+
 enum class ParseOutcome { kNeedMore, kComplete, kRefused };
 
 class HttpParser {
  public:
-  explicit HttpParser(size_t max_body_bytes);
+  // `host_optional`: firmware asks by HTTP/1.1 without a Host field (quirk X17).
+  HttpParser(size_t max_body_bytes, bool host_optional);
   HttpParser(const HttpParser&) = delete;
   HttpParser& operator=(const HttpParser&) = delete;
 
@@ -59,16 +74,18 @@ class HttpParser {
   int on_body(std::string_view part);
   int on_complete();
 
-  bool count_header_bytes(size_t bytes);
+  int count_trailer(std::string_view part);
   bool check_transfer();
   bool check_head();
   int refuse(int status, const std::string& reason);
 
   llhttp_t parser_;
   const size_t max_body_bytes_;
+  const bool host_optional_;
   ParsedRequest request_;
   std::string field_, value_;
-  size_t header_bytes_ = 0;
+  HeadScanner head_;
+  size_t trailer_bytes_ = 0;
   bool in_request_ = false;
   bool headers_done_ = false;
   bool complete_ = false;

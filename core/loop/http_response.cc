@@ -61,6 +61,8 @@ std::string reason_phrase(int status) {
   return text;
 }
 
+bool has_no_content(int status) { return status == 204 || status == 304; }  // RFC 9110 section 8.6
+
 int status_of(Code code) {
   switch (code) {
     case Code::kInvalidInput:
@@ -91,20 +93,28 @@ bool asks_to_close(const HttpResponse& response) {
   return is_named(header_value(response.headers, "Connection"), "close");
 }
 
-std::string serialise_response(HttpResponse response, const ResponseForm& form) {
+HttpResponse safe_response(HttpResponse response) {
   if (!is_safe(response)) {
-    response = error_response(Error(Code::kInternal, "the answer could not be written"));
+    return error_response(Error(Code::kInternal, "the answer could not be written"));
   }
-  const bool no_content = response.status == 204 || response.status == 304;  // RFC 9110 section 8.6
+  const bool empty = response.source && response.source->size() == 0;
+  if (empty || has_no_content(response.status)) response.source = nullptr;
+  return response;
+}
+
+std::string serialise_response(HttpResponse response, const ResponseForm& form) {
+  response = safe_response(std::move(response));
+  const bool no_content = has_no_content(response.status);
+  const size_t length = response.source ? response.source->size() : response.body.size();
   std::string out =
       "HTTP/1.1 " + std::to_string(response.status) + " " + reason_phrase(response.status) + "\r\n";
   for (const auto& [name, value] : response.headers) {
     if (!is_ours(name)) out.append(name).append(": ").append(value).append("\r\n");
   }
-  if (!no_content) out += "Content-Length: " + std::to_string(response.body.size()) + "\r\n";
+  if (!no_content) out += "Content-Length: " + std::to_string(length) + "\r\n";
   if (!form.keep_alive) out += "Connection: close\r\n";
   out += "\r\n";
-  if (!no_content && !form.head_only) out += response.body;
+  if (!no_content && !form.head_only && !response.source) out += response.body;
   return out;
 }
 

@@ -21,9 +21,9 @@ namespace leasehold {
 
 struct ServerRequest {
   uint64_t connection = 0;
-  std::string method;
-  std::string path;   // percent-decoded, without the query
-  std::string query;  // raw
+  std::string method;  // HEAD stays HEAD: answer it as GET, the body is left out on the way
+  std::string path;    // percent-decoded, without the query
+  std::string query;   // raw
   HttpHeaders headers;
   std::string body;
   std::string peer_address;                 // TCP: numeric address
@@ -47,6 +47,7 @@ struct HttpServerOptions {
   bool tls = false;
   TlsServerConfig tls_config;
   size_t max_body_bytes = limits::kHttpBodyBytes;
+  bool host_optional = false;  // bootd: firmware leaves the Host field out (quirk X17)
   int64_t idle_ms = limits::kHttpIdleMs;
   size_t max_connections = limits::kHttpConnections;
   size_t max_connections_per_peer = limits::kHttpConnections;

@@ -127,7 +127,7 @@ std::string_view wipe_minimum_name(WipeMinimum minimum) {
   return kWipes[static_cast<size_t>(minimum)];
 }
 
-std::string_view readback_name(Readback readback) {
+std::string_view readback_name(ReadbackPolicy readback) {
   return kReadbacks[static_cast<size_t>(readback)];
 }
 

@@ -18,12 +18,12 @@ enum class FirmwareRemediation { kQuarantine, kReflash };
 enum class FirmwareReflash { kOnDrift, kAlways };
 enum class JoinBinding { kNetwork, kVmedia, kTpm };  // weakest first
 enum class WipeMinimum { kClear, kPurge };           // weakest first
-enum class Readback { kSample, kFull };
+enum class ReadbackPolicy { kSample, kFull };
 enum class TpmRefused { kQuarantine, kRecord };
 
 std::string_view join_binding_name(JoinBinding binding);
 std::string_view wipe_minimum_name(WipeMinimum minimum);
-std::string_view readback_name(Readback readback);
+std::string_view readback_name(ReadbackPolicy readback);
 
 struct FirmwareImage {
   std::string url;     // https
@@ -48,7 +48,7 @@ struct PoolPolicy {
   int64_t turnaround_ms = 4LL * 3600 * 1000;
   JoinBinding minimum_binding = JoinBinding::kNetwork;
   WipeMinimum wipe_minimum = WipeMinimum::kPurge;
-  Readback readback = Readback::kSample;
+  ReadbackPolicy readback = ReadbackPolicy::kSample;
   TpmRefused tpm_refused = TpmRefused::kQuarantine;
   int64_t inspect_after_days = 0;  // 0: never
 

@@ -190,11 +190,13 @@ Verdict check_host(const JudgeRequest& request, X509* leaf) {
     return refuse(ChainRefusal::kWrongHost, "a gateway is judged against the host that was meant");
   }
   constexpr unsigned kFlags = X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_WILDCARDS;
-  // Only whole names: OpenSSL takes ".s1.example.net" for "any host below".
+  // Only whole names: OpenSSL takes ".s1.example.net" for "any host below", and an address up to
+  // its first NUL.
   const std::string& host = request.host;
-  bool matches = X509_check_ip_asc(leaf, host.c_str(), 0) == 1 ||
-                 (is_valid_host_name(host) &&
-                  X509_check_host(leaf, host.data(), host.size(), kFlags, nullptr) == 1);
+  bool matches = is_valid_host_name(host) &&
+                 X509_check_host(leaf, host.data(), host.size(), kFlags, nullptr) == 1;
+  matches = matches ||
+            (host.find('\0') == std::string::npos && X509_check_ip_asc(leaf, host.c_str(), 0) == 1);
   if (matches) return {};
   return refuse(ChainRefusal::kWrongHost, "the certificate is not for " + request.host);
 }

@@ -34,10 +34,12 @@ BmcAccount parse_account(const Json& body, const std::string& uri) {
 }
 
 // A1: behind the gate only the account itself can be reached, and the BMC says where it is.
-std::string gated_account(Client& client, const std::string& user) {
+std::string gated_account(Client& client, ServiceRoot& root, const std::string& user) {
   if (user != client.session().user()) return "";
   if (!client.session().gated_account().empty()) return client.session().gated_account();
-  auto probe = client.get_any("/redfish/v1/AccountService");
+  auto service = root.account_service();
+  if (!service.ok()) return "";
+  auto probe = client.get_any(service.value());
   if (!probe.ok()) return "";
   const Message* gate = password_change_required(probe.value());
   return gate == nullptr ? "" : gated_account_of(*gate);
@@ -47,7 +49,7 @@ Result<std::string> account_uri(Client& client, ServiceRoot& root, const std::st
   auto list = list_accounts(client, root);
   if (!list.ok()) {
     if (list.error().code == Code::kRefused) {
-      std::string gated = gated_account(client, user);
+      std::string gated = gated_account(client, root, user);
       if (!gated.empty()) return gated;
     }
     return std::move(list).error();
@@ -124,7 +126,8 @@ Status delete_other_sessions(Client& client, ServiceRoot& root) {
   std::string path = TRY(root.sessions());
   TRY(client.session().ensure());
   Collection sessions = TRY(read_collection(client.getter(), path));
-  // Read after the list: a dead token means a new session, which is then not in it.
+  // Read after the list: a dead token means a new session, which is then not in it. Last segments
+  // are compared, because one BMC names a session under two paths (T3).
   std::string own = client.session().uri();
   if (own.empty()) {
     return Error(Code::kUnsupported, "the BMC does not say which session is ours");

@@ -161,14 +161,16 @@ Result<BootOverride> parse_boot_override(const Json& resource) {
   if (enabled == "Once") read.enabled = BootSourceOverrideEnabled::kOnce;
   if (enabled == "Continuous") read.enabled = BootSourceOverrideEnabled::kContinuous;
   std::string target = json_text(boot, "BootSourceOverrideTarget");
-  bool known = target.empty();
+  bool target_known = target.empty();
   for (BootSourceOverrideTarget candidate : kTargets) {
     if (target != boot_target_name(candidate)) continue;
     read.target = candidate;
-    known = true;
+    target_known = true;
   }
-  if (!known && read.enabled != BootSourceOverrideEnabled::kDisabled) {
-    return Error(Code::kUnsupported, "the boot override's target is none that we set");
+  if (enabled == "Disabled" || target.empty() || target == "None") return read;
+  if (!target_known || read.enabled == BootSourceOverrideEnabled::kDisabled) {
+    return Error(Code::kUnsupported, "the boot override reads \"" + enabled.substr(0, 32) + " " +
+                                         target.substr(0, 32) + "\", which is none that we set");
   }
   return read;
 }

@@ -95,7 +95,7 @@ bool Message::names(std::string_view property_name) const {
 
 bool Message::is_failure() const {
   if (is("Success") || is("Created") || is("NoOperation")) return false;
-  return severity.empty() || same(severity, "Warning") || same(severity, "Critical");
+  return !same(severity, "OK") && !same(severity, "Informational");
 }
 
 std::vector<Message> extended_messages(const Json& body) {

@@ -23,7 +23,7 @@ struct Message {
   bool is(std::string_view message_id) const;  // compares without case
   // Does it speak about that property (as its annotation, an argument or a related pointer)?
   bool names(std::string_view property_name) const;
-  // Neither success nor information: a 2xx that carries one is not to be believed (P3, P4).
+  // Not said to be success or information: a 2xx that carries one is not believed (P3, P4).
   bool is_failure() const;
 };
 

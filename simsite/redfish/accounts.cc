@@ -38,22 +38,21 @@ const Account* find_account(const Call& call) {
 
 RedfishReply get_account(const Call& call) {
   const Account* account = find_account(call);
-  std::string path = std::string(kAccounts) + "/" + call.captures[0];
+  std::string path = child_path(kAccounts, call.captures[0]);
   if (account == nullptr) return not_found(path);
   bool locked = call.context.lockout && account->locked_until_ms > call.context.monotonic_ms;
-  return reply_json(200,
-                    {{"@odata.id", path},
-                     {"@odata.type", "#ManagerAccount.v1_9_0.ManagerAccount"},
-                     {"Id", account->id},
-                     {"Name", "User Account"},
-                     {"UserName", account->user_name},
-                     {"Password", nullptr},
-                     {"RoleId", account->role_id},
-                     {"Enabled", account->enabled},
-                     {"Locked", locked},
-                     {"PasswordChangeRequired", false},
-                     {"AccountTypes", {"Redfish"}},
-                     {"Links", {{"Role", link(std::string(kRoles) + "/" + account->role_id)}}}});
+  return reply_json(200, {{"@odata.id", path},
+                          {"@odata.type", "#ManagerAccount.v1_9_0.ManagerAccount"},
+                          {"Id", account->id},
+                          {"Name", "User Account"},
+                          {"UserName", account->user_name},
+                          {"Password", nullptr},
+                          {"RoleId", account->role_id},
+                          {"Enabled", account->enabled},
+                          {"Locked", locked},
+                          {"PasswordChangeRequired", false},
+                          {"AccountTypes", {"Redfish"}},
+                          {"Links", {{"Role", link(child_path(kRoles, account->role_id))}}}});
 }
 
 // The password is never echoed, not even in the error.
@@ -67,7 +66,7 @@ RedfishReply password_refused() {
 
 RedfishReply patch_account(const Call& call) {
   const Account* account = find_account(call);
-  if (account == nullptr) return not_found(std::string(kAccounts) + "/" + call.captures[0]);
+  if (account == nullptr) return not_found(child_path(kAccounts, call.captures[0]));
   SetAccount change{account->id, "", account->enabled};
   for (const auto& [key, value] : call.body.items()) {
     if (key == "Password") {
@@ -96,7 +95,7 @@ RedfishReply get_roles(const Call&) {
 
 RedfishReply get_role(const Call& call) {
   const std::string& id = call.captures[0];
-  std::string path = std::string(kRoles) + "/" + id;
+  std::string path = child_path(kRoles, id);
   if (id != "Administrator" && id != "ReadOnly") return not_found(path);
   Json privileges = {"Login", "ConfigureSelf"};
   if (id == "Administrator") {

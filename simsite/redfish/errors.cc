@@ -25,6 +25,8 @@ RedfishReply reply_empty(Change change) {
   return reply;
 }
 
+std::string child_path(const std::string& path, const std::string& id) { return path + "/" + id; }
+
 Json link(const std::string& path) { return {{"@odata.id", path}}; }
 
 Json status_ok() { return {{"State", "Enabled"}, {"Health", "OK"}}; }

@@ -81,6 +81,7 @@ PasswordCheck check_password(const BmcState& state, const CallContext& context,
 // Bodies.
 RedfishReply reply_json(int status, const Json& body);
 RedfishReply reply_empty(Change change);  // 204
+std::string child_path(const std::string& path, const std::string& id);
 Json link(const std::string& path);
 Json status_ok();
 // A collection of DSP0268: Members and their count.

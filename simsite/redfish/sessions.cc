@@ -7,7 +7,7 @@ namespace {
 constexpr const char* kSessions = "/redfish/v1/SessionService/Sessions";
 
 Json session_body(const Session& session) {
-  return {{"@odata.id", std::string(kSessions) + "/" + session.id},
+  return {{"@odata.id", child_path(kSessions, session.id)},
           {"@odata.type", "#Session.v1_5_0.Session"},
           {"Id", session.id},
           {"Name", "User Session"},
@@ -42,15 +42,14 @@ RedfishReply get_sessions(const Call& call) {
 
 RedfishReply get_session(const Call& call) {
   const Session* session = find_session(call);
-  if (session == nullptr) return not_found(std::string(kSessions) + "/" + call.captures[0]);
+  if (session == nullptr) return not_found(child_path(kSessions, call.captures[0]));
   return reply_json(200, session_body(*session));
 }
 
 RedfishReply login_refused() {
   return reply_error(401, {"ResourceAtUriUnauthorized",
-                           "While accessing the resource at '" + std::string(kSessions) +
-                               "', the service received an authorization error 'invalid username "
-                               "or password'.",
+                           "While accessing the resource at the sessions collection, the service "
+                           "received an authorization error 'invalid username or password'.",
                            {kSessions, "invalid username or password"},
                            ""});
 }
@@ -78,7 +77,7 @@ RedfishReply create_session(const Call& call) {
     Session session{std::to_string(call.state.sessions_made + 1), call.context.fresh_token, user};
     reply = reply_json(201, session_body(session));
     reply.response.headers.push_back({"X-Auth-Token", session.token});
-    reply.response.headers.push_back({"Location", std::string(kSessions) + "/" + session.id});
+    reply.response.headers.push_back({"Location", child_path(kSessions, session.id)});
     reply.change = CreateSession{session};
   }
   if (check.account != nullptr) reply.login = LoginAttempt{check.account->id, check.ok};
@@ -87,7 +86,7 @@ RedfishReply create_session(const Call& call) {
 
 RedfishReply delete_session(const Call& call) {
   const Session* session = find_session(call);
-  if (session == nullptr) return not_found(std::string(kSessions) + "/" + call.captures[0]);
+  if (session == nullptr) return not_found(child_path(kSessions, call.captures[0]));
   return reply_empty(DeleteSession{session->id});
 }
 

@@ -23,7 +23,7 @@ RedfishReply get_inventory(const Call& call) {
 }
 
 RedfishReply get_component(const Call& call) {
-  std::string path = std::string(kInventory) + "/" + call.captures[0];
+  std::string path = child_path(kInventory, call.captures[0]);
   auto found = call.state.firmware.find(call.captures[0]);
   if (found == call.state.firmware.end()) return not_found(path);
   return reply_json(200, {{"@odata.id", path},

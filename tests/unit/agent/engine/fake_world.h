@@ -59,7 +59,7 @@ class FakeWorld : public LawWorld {
   Done fail_unknown(const RunInfo&, const Snapshot&, const Error&) override {
     return Done{{}, {node("failed")}, {}};
   }
-  void started(Engine& engine, VirtualTime& time) override {
+  void started(Engine& engine, Database&, VirtualTime& time) override {
     engine_ = &engine;
     time_ = &time;
     if (booting_) call_home();  // the machine knows nothing of the agent's death

@@ -261,7 +261,8 @@ TEST_CASE("neither the issuing CA nor the root signs a ramdisk") {
 TEST_CASE("a leaf's key signs nothing") {
   Pki pki;
   auto tenant = chain_for(pki, IdentityKind::kNodeTenant);
-  CaKey as_issuer{der_to_pem(tenant[0]), pki.key.private_key_pem, pki.s1.certificate_pem};
+  CaKey as_issuer{der_to_pem(tenant[0]), pki.key.private_key_pem,
+                  pki.s1.certificate_pem + pki.s1.chain_above_pem};
   CHECK(forged(pki, as_issuer, uri_only(kRamdiskUri), Verb::kAttest) == "untrusted");
   auto node = chain_for(pki, IdentityKind::kNode);
   as_issuer = {der_to_pem(node[0]), pki.key.private_key_pem, pki.issuing.certificate_pem};
@@ -277,8 +278,9 @@ TEST_CASE("an authority below a site CA, or one of another form, is the wrong is
   ca.basic_constraints = "critical,CA:TRUE,pathlen:0";
   ca.key_usage = "critical,keyCertSign,cRLSign";
   ca.extended_key_usage = "";
-  CaKey below{der_to_pem(forge(pki.s1, key, ca)), key.private_key_pem, pki.s1.certificate_pem};
-  CHECK(forged(pki, below, uri_only(kRamdiskUri), Verb::kAttest) == "untrusted");
+  CaKey below{der_to_pem(forge(pki.s1, key, ca)), key.private_key_pem,
+              pki.s1.certificate_pem + pki.s1.chain_above_pem};
+  CHECK(forged(pki, below, uri_only(kRamdiskUri), Verb::kAttest) == "wrong-issuer");
   // Under the issuing CA, but without the name constraints of a site CA, though it is recorded.
   CaKey loose{der_to_pem(forge(pki.issuing, key, ca)), key.private_key_pem,
               pki.issuing.certificate_pem};
@@ -380,6 +382,7 @@ TEST_CASE("a server is judged against the host or address that was meant") {
   CHECK(meant("x.gateway.s1.example.net") == "wrong-host");
   CHECK(meant(".s1.example.net") == "wrong-host");
   CHECK(meant("") == "wrong-host");
+  CHECK(meant(std::string("127.0.0.1\0x", 11)) == "wrong-host");
   CHECK(meant(std::string("gateway.s1.example.net\0.evil.org", 32)) == "wrong-host");
   Forgery wish = uri_only("spiffe://s1.example.net/gateway");
   wish.names.emplace_back(GEN_DNS, "*.s1.example.net");
