@@ -81,6 +81,9 @@ void MachineDoor::handle(const MachineRequest& request, Reply reply) {
   if (request.method == "POST" && request.path == "/v1/results") {
     return result(request, std::move(reply));
   }
+  if (request.method == "POST" && request.path == "/v1/telemetry") {
+    return telemetry(request, std::move(reply));
+  }
   reply(refuse(request, Error(Code::kNotFound, "there is no " + request.method + " " +
                                                    request.path.substr(0, 100))));
 }
@@ -130,10 +133,28 @@ void MachineDoor::commands(const MachineRequest& request, Reply reply, bool may_
   auto answer = [this, request, reply = std::move(reply), found, may_wait](Status looked) {
     if (!looked.ok()) return reply(refuse(request, looked.error()));
     if (!found->commands.ok()) return reply(refuse(request, found->commands.error()));
+    tools_.sightings->seen(found->node, tools_.clock->now_ms());
     if (found->commands.value().empty() && may_wait) return park(request, reply, found->node);
     reply(ok_response(Json{{"commands", found->commands.value()}}));
   };
   database_.transact(std::move(look), std::move(answer));
+}
+
+void MachineDoor::telemetry(const MachineRequest& request, Reply reply) {
+  auto node = std::make_shared<Result<std::string>>(Error(Code::kInternal, "not decided"));
+  auto look = [this, request, node](Sql& sql) -> Status {
+    Result<RamdiskCaller> caller =
+        judge_ramdisk(sql, tools_, request.chain_der, Verb::kRamdiskCommand);
+    *node = caller.ok() ? Result<std::string>(caller.value().node.id.str())
+                        : Result<std::string>(caller.error());
+    return {};
+  };
+  database_.transact(look, [this, request, reply = std::move(reply), node](Status looked) {
+    if (!looked.ok()) return reply(refuse(request, looked.error()));
+    if (!node->ok()) return reply(refuse(request, node->error()));
+    tools_.sightings->seen(node->value(), tools_.clock->now_ms());
+    reply(ok_response(Json::object()));
+  });
 }
 
 void MachineDoor::park(const MachineRequest& request, Reply reply, const std::string& node) {

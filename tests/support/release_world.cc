@@ -76,8 +76,8 @@ ReleaseWorld::ReleaseWorld(std::string workflow) : workflow_(std::move(workflow)
   identity_.image_sha256 = sha256_hex("image");
   machine_.password = "as-it-was-1";
   machine_.firmware = {{"BMC", "1.12.0"}, {"BIOS", "2.4.1"}, {"CPLD", "7"}};
-  tools_ =
-      Tools{&machine_, &machine_, vault_.get(), nullptr, &random_, &identity_, &busy_, &chain_};
+  tools_ = Tools{&machine_,  &machine_, vault_.get(), nullptr,    &random_,
+                 &identity_, &busy_,    &chain_,      &sightings_};
 }
 
 Workflow ReleaseWorld::workflow(Clock& clock) {

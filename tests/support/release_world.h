@@ -78,6 +78,7 @@ class ReleaseWorld : public LawWorld {
   SiteIdentity identity_;
   BusyNodes busy_;
   EvidenceChain chain_;
+  Sightings sightings_;
   FakeMachine machine_;
   Tools tools_;
   Engine* engine_ = nullptr;
