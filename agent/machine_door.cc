@@ -45,8 +45,8 @@ Result<Json> hello_answer(const Tools& tools, const std::string& body) {
   return Json{{"envelope", envelope.to_json()}, {"chain", chain}};
 }
 
-// A refusal is an answer, and what it wrote (a boot claimed twice) is kept; anything else undoes the
-// transaction.
+// A refusal is an answer, and what it wrote (a boot claimed twice) is kept; anything else undoes
+// the transaction.
 bool is_refusal(const Error& error) {
   switch (error.code) {
     case Code::kForbidden:

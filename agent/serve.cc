@@ -92,7 +92,10 @@ class SiteAgent {
     options.workflows = all_workflows(tools_);
     options.load = Store::load;
     options.apply = Store::put;
-    options.fail_unknown = [this](StepContext& context, const Error& error) {
+    options.fail_unknown = [this](const RunInfo& run, const Snapshot& rows, const Error& error) {
+      StepContext context;
+      context.run = run;
+      context.rows = std::make_shared<Snapshot>(rows);
       return failure_rows(tools_, context, error);
     };
     options.on_event = [this](const RunEvent& event) { run_event(event); };

@@ -7,7 +7,7 @@
 #include "core/base/log.h"
 #include "core/loop/http_server.h"
 #include "core/loop/loop.h"
-#include "pxe/boot_control.h"
+#include "pxe/boot_control_api.h"
 #include "pxe/boot_server.h"
 #include "pxe/config.h"
 
@@ -19,6 +19,7 @@ HttpServerOptions boot_options(const BootdConfig& config) {
   options.tcp_host = config.listen_host;
   options.tcp_port = config.listen_port;
   options.max_body_bytes = 0;
+  options.host_optional = true;
   options.max_connections_per_peer = limits::kBootConnectionsPerPeer;
   return options;
 }
@@ -37,7 +38,7 @@ Status serve(const std::string& config_path) {
   Loop loop;
   BootTable table(clock);
   const ImageFolder images(config.image_dir);
-  BootControl control(loop, table, images, random_id(random, "i"));
+  BootControlApi control(loop, table, images, random_id(random, "i"));
   // The port is known only once the server listens, and the scripts name it.
   std::unique_ptr<BootServer> boot;
   HttpServer boot_http(loop, boot_options(config), [&](const ServerRequest& request, Responder to) {

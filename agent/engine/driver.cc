@@ -12,10 +12,6 @@ Error thrown(const std::exception& problem) {
   return Error(Code::kInternal, std::string("an exception left the step: ") + problem.what());
 }
 
-bool in_places(const Run& run) {
-  return run.next.kind == NextStep::Kind::kStart && !run.next.cleanup;
-}
-
 }  // namespace
 
 void Driver::drive(Run& run) {

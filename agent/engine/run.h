@@ -26,7 +26,7 @@ struct Commit {
 };
 
 struct Run {
-  explicit Run(RunId run_id) : id(std::move(run_id)) {}
+  explicit Run(RunId run_id) : id(std::move(run_id)) { progress.run.id = id; }
 
   const RunId id;
   // The driving thread's.

@@ -25,6 +25,8 @@ void Relay::handle(const ServerRequest& request, Responder respond) {
   }
   Peer& peer = peers_[request.connection];
   peer.respond = std::move(respond);
+  peer.bytes = request.body.size();
+  pending_bytes_ += peer.bytes;
   const uint64_t connection = request.connection;
   peer.timer = loop_.after(answer_ms_, [this, connection] { answer_overdue(connection); });
 }
@@ -34,8 +36,9 @@ Status Relay::forward(const ServerRequest& request) {
   if (!known_method || !request.path.starts_with("/v1/")) {
     return Error(Code::kNotFound, "there is no such request");
   }
-  if (!agent_ || !ports_.has_room()) {
-    return Error(Code::kUnavailable, "the site's agent is not reachable; try again");
+  if (!agent_) return Error(Code::kUnavailable, "the site's agent is not reachable; try again");
+  if (pending_bytes_ + request.body.size() > limits::kGatewayPendingBytes) {
+    return Error(Code::kUnavailable, "the site's agent has too much to do; try again");
   }
   auto known = peers_.find(request.connection);
   if (known != peers_.end() && known->second.respond) {
@@ -54,7 +57,7 @@ Status Relay::forward(const ServerRequest& request) {
 void Relay::peer_gone(uint64_t connection) {
   auto it = peers_.find(connection);
   if (it == peers_.end()) return;
-  if (it->second.respond) loop_.cancel(it->second.timer);
+  settle(it->second);
   peers_.erase(it);
   ports_.send(close_frame(connection));
 }
@@ -66,7 +69,7 @@ void Relay::agent_lost() {
   // Emptied first: closing calls peer_gone(), which must not tell the next agent of it.
   std::map<uint64_t, Peer> gone = std::exchange(peers_, {});
   for (auto& [connection, peer] : gone) {
-    if (peer.respond) loop_.cancel(peer.timer);
+    settle(peer);
     ports_.close(connection);
   }
 }
@@ -76,8 +79,7 @@ Status Relay::agent_frame(const std::string& text) {
   auto it = peers_.find(frame.connection);
   // The machine has gone meanwhile; its close frame is on the way.
   if (it == peers_.end()) return {};
-  Responder respond = std::exchange(it->second.respond, nullptr);
-  if (respond) loop_.cancel(it->second.timer);
+  Responder respond = settle(it->second);
   if (frame.type == AgentFrame::Type::kClose) {
     peers_.erase(it);
     log_line(LogEvent::kConnectionClosed, {{"conn", frame.connection}});
@@ -89,11 +91,18 @@ Status Relay::agent_frame(const std::string& text) {
   return {};
 }
 
+// The request of this peer, if there is one, waits no longer.
+Responder Relay::settle(Peer& peer) {
+  if (!peer.respond) return nullptr;
+  loop_.cancel(peer.timer);
+  pending_bytes_ -= std::exchange(peer.bytes, 0);
+  return std::exchange(peer.respond, nullptr);
+}
+
 void Relay::answer_overdue(uint64_t connection) {
   auto it = peers_.find(connection);
   if (it == peers_.end() || !it->second.respond) return;
   // An answer that came later would be taken for the next request's: the connection must end.
-  it->second.respond = nullptr;
   log_line(LogEvent::kRequestRefused, {{"conn", connection}, {"code", "TIMEOUT"}});
   ports_.close(connection);
   peer_gone(connection);

@@ -19,8 +19,6 @@ namespace leasehold {
 struct RelayPorts {
   // Queues a frame to the agent, if there is one.
   std::function<void(std::string frame)> send;
-  // Whether the agent keeps up; asked before each new request, never before a close.
-  std::function<bool()> has_room;
   // Closes a machine's connection now.
   std::function<void(uint64_t connection)> close;
 };
@@ -47,7 +45,9 @@ class Relay {
   struct Peer {
     Responder respond;  // set while the agent owes an answer
     uint64_t timer = 0;
+    size_t bytes = 0;  // of the request that waits
   };
+  Responder settle(Peer& peer);
   Status forward(const ServerRequest& request);
   void answer_overdue(uint64_t connection);
 
@@ -55,6 +55,7 @@ class Relay {
   RelayPorts ports_;
   int64_t answer_ms_;
   bool agent_ = false;
+  size_t pending_bytes_ = 0;
   std::map<uint64_t, Peer> peers_;  // those the agent knows, by connection
 };
 

@@ -210,8 +210,9 @@ StepOutcome command_await(const Tools& tools, StepContext& context, const Comman
   for (const ResultRow& result : found.value()) {
     if (result.result != id) continue;
     if (result.verdict != "PASS") return Error(spec.failure, result.reason);
-    return Done{
-        Json{{"command", id}, {"digest", result.digest}, {"verdict", result.verdict}}, {}, {}};
+    Json output = {{"command", id}, {"digest", result.digest}, {"verdict", result.verdict}};
+    if (result.kind == "inventory") output["inventory"] = body_of(result);
+    return Done{std::move(output), {}, {}};
   }
   Result<std::unique_ptr<Bmc>> bmc = open_bmc(tools, context);
   Result<PowerState> state =

@@ -38,9 +38,9 @@ inline constexpr size_t kGatewayPendingPerConnection = 1;
 inline constexpr size_t kGatewayBodyBytes = kGatewayFrameBytes - (64 << 10);
 inline constexpr size_t kGatewayConnections = 4096;
 inline constexpr size_t kGatewayConnectionsPerPeer = 16;
-inline constexpr size_t kGatewayQueueBytes = 32 << 20;  // towards an agent that does not read
-inline constexpr int64_t kGatewayAnswerMs = 120'000;    // the agent's longest poll and some
-inline constexpr size_t kFrameQueueBytes = 16 << 20;    // unsent, per peer
+inline constexpr size_t kGatewayPendingBytes = 8 << 20;  // requests without an answer yet
+inline constexpr int64_t kGatewayAnswerMs = 120'000;     // the agent's longest poll and some
+inline constexpr size_t kFrameQueueBytes = 16 << 20;     // unsent, per peer
 inline constexpr size_t kFramePeers = 64;
 inline constexpr int64_t kFrameReconnectMs = 500;
 
@@ -110,7 +110,7 @@ inline constexpr int64_t kRamdiskLifeMaxMs = 7LL * 24 * 3600 * 1000;
 inline constexpr int64_t kEvidenceClockSkewMs = 300'000;
 // The least that a sampled read-back reads: the first and the last so many bytes, and a sample.
 inline constexpr int64_t kReadbackEdgeBytes = 1 << 20;
-inline constexpr int64_t kReadbackSampleBytes = 1 << 20;
+inline constexpr int64_t kReadbackSampleLeastBytes = 1 << 20;
 
 // Certificates: a chain is leaf, site CA, issuing CA and perhaps the root
 inline constexpr size_t kChainCertificates = 4;

@@ -46,7 +46,16 @@ namespace leasehold {
   X(kRamdiskJoined, "ramdisk.joined", "info",                                                  \
     "The platform ramdisk of a run has its certificate.")                                      \
   X(kRamdiskCommand, "ramdisk.command", "info", "The ramdisk works on a command.")             \
+  X(kRamdiskNetwork, "ramdisk.network", "info", "The machine's network interface has its address.")\
+  X(kRamdiskDocument, "ramdisk.document", "info", "The ramdisk knows its run and its gateway.")    \
+  X(kRamdiskHello, "ramdisk.hello", "info", "The gateway showed itself; the clock starts here.")   \
+  X(kRamdiskResult, "ramdisk.result", "info", "The site has taken the result of a command.")       \
+  X(kRamdiskWaiting, "ramdisk.waiting", "error",                                                   \
+    "The ramdisk does not reach its gateway and goes on trying: check gateway, network, cable.")   \
   X(kConnectionClosed, "connection.closed", "info", "A connection was closed by the agent.")   \
+  X(kAgentConnected, "gateway.agent-connected", "info", "The gateway reaches the agent.")      \
+  X(kAgentLost, "gateway.agent-lost", "error",                                                 \
+    "The gateway cannot reach the agent: machines get 503 until it runs again.")               \
   X(kFaultHit, "simsite.fault-hit", "info", "A fault rule of the simulated site was applied.") \
   X(kMachineState, "simsite.machine", "info", "A simulated machine changed its state.")
 

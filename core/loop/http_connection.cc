@@ -13,7 +13,7 @@ HttpConnection::HttpConnection(Loop& loop, HttpConnectionHost& host, HttpConnect
       host_(host),
       options_(std::move(options)),
       stream_(std::move(stream)),
-      parser_(options_.max_body_bytes) {
+      parser_(options_.max_body_bytes, options_.host_optional) {
   if (options_.tls != nullptr) tls_ = std::make_unique<TlsChannel>(options_.tls);
 }
 

@@ -31,6 +31,7 @@ class HttpConnectionHost {
 struct HttpConnectionOptions {
   uint64_t id = 0;
   size_t max_body_bytes = 0;
+  bool host_optional = false;
   int64_t idle_ms = 0;
   SSL_CTX* tls = nullptr;  // none: plain
   std::string peer_address;

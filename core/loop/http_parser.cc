@@ -35,7 +35,8 @@ const llhttp_settings_t& HttpParser::settings() {
   return kSettings;
 }
 
-HttpParser::HttpParser(size_t max_body_bytes) : max_body_bytes_(max_body_bytes) {
+HttpParser::HttpParser(size_t max_body_bytes, bool host_optional)
+    : max_body_bytes_(max_body_bytes), host_optional_(host_optional) {
   llhttp_init(&parser_, HTTP_REQUEST, &settings());
   parser_.data = this;
 }
@@ -143,7 +144,7 @@ bool HttpParser::check_transfer() {
   }
   if (codings != 0 && parser_.http_minor == 0) {
     refuse(400, "HTTP/1.0 has no transfer coding");
-  } else if (hosts > 1 || (hosts == 0 && parser_.http_minor != 0)) {
+  } else if (hosts > 1 || (hosts == 0 && parser_.http_minor != 0 && !host_optional_)) {
     refuse(400, "exactly one Host is needed");
   }
   return refused_status_ == 0;

@@ -42,7 +42,8 @@ enum class ParseOutcome { kNeedMore, kComplete, kRefused };
 
 class HttpParser {
  public:
-  explicit HttpParser(size_t max_body_bytes);
+  // `host_optional`: firmware asks by HTTP/1.1 without a Host field (quirk X17).
+  HttpParser(size_t max_body_bytes, bool host_optional);
   HttpParser(const HttpParser&) = delete;
   HttpParser& operator=(const HttpParser&) = delete;
 
@@ -80,6 +81,7 @@ class HttpParser {
 
   llhttp_t parser_;
   const size_t max_body_bytes_;
+  const bool host_optional_;
   ParsedRequest request_;
   std::string field_, value_;
   HeadScanner head_;

@@ -54,6 +54,7 @@ void HttpServer::Impl::on_connection(std::unique_ptr<Stream> stream) {
   HttpConnectionOptions made;
   made.id = next_connection++;
   made.max_body_bytes = options.max_body_bytes;
+  made.host_optional = options.host_optional;
   made.idle_ms = options.idle_ms;
   made.tls = tls.get();
   made.peer_address = stream->peer_address();

@@ -47,6 +47,7 @@ struct HttpServerOptions {
   bool tls = false;
   TlsServerConfig tls_config;
   size_t max_body_bytes = limits::kHttpBodyBytes;
+  bool host_optional = false;  // bootd: firmware leaves the Host field out (quirk X17)
   int64_t idle_ms = limits::kHttpIdleMs;
   size_t max_connections = limits::kHttpConnections;
   size_t max_connections_per_peer = limits::kHttpConnections;

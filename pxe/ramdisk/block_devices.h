@@ -25,9 +25,9 @@ struct BlockDevice {
 };
 
 // Sorted by name. Left out: loop, ram, zram, dm-, md, sr, fd, partitions, hidden paths, the second
-// path to a disk that is listed already (quirk DK20), and whatever has no capacity: an empty reader,
-// or a disk so dead that it counts as missing.
-// At most limits::kRamdiskDisks + 1, so that "too many" can be told from "exactly as many".
+// path to a disk that is listed already (quirk DK20), and whatever has no capacity: an empty
+// reader, or a disk so dead that it counts as missing. At most limits::kRamdiskDisks + 1, so that
+// "too many" can be told from "exactly as many".
 std::vector<BlockDevice> list_block_devices(const Sysroot& root);
 
 // As a manifest would name it. A disk without a serial goes by "no-serial:<device>", so that it can

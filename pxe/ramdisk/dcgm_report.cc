@@ -93,8 +93,8 @@ class Walk {
     if (name.empty()) name = "unnamed";
     if (has_error(value)) report_.problems.push_back("test " + name + " reports an error");
     const Json& summary = json_member(value, "test_summary");
-    bool failed = !summary.is_null() &&
-                  (upper(json_text(summary, "status")) != "PASS" || has_error(summary));
+    bool failed =
+        !summary.is_null() && (upper(json_text(summary, "status")) != "PASS" || has_error(summary));
     if (failed) report_.problems.push_back("the summary of test " + name + " is no pass");
     const Json& results = json_member(value, "results");
     if (results.empty()) report_.problems.push_back("test " + name + " has no result");

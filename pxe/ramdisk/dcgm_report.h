@@ -1,6 +1,6 @@
-// What `dcgmi diag -j` printed, as rows (test, GPU, status), whichever of its shapes it has (DCGM 2.x
-// to 4.x): the structure is walked and bound to no version. Values only, any thread. Judges nothing
-// but a single row: whether that status, with that text beside it, is a pass.
+// What `dcgmi diag -j` printed, as rows (test, GPU, status), whichever of its shapes it has
+// (DCGM 2.x to 4.x): the structure is walked and bound to no version. Values only, any thread.
+// Judges nothing but a single row: whether that status, with that text beside it, is a pass.
 #pragma once
 
 #include <map>

@@ -174,13 +174,14 @@ DiagnosisReport diagnose(const Sysroot& root, const DiagnosisRequest& request,
   DiagnosisReport report = judge_diagnosis(request, observed, dcgmi);
   if (!after.ok()) lower(report, Verdict::kUnknown, after.error().message);
   if (!reset.ok()) {
-    lower(report, Verdict::kFail, "the GPUs could not be reset: " +
-                                      printable(trimmed(reset.out + reset.err), 160));
+    lower(report, Verdict::kFail,
+          "the GPUs could not be reset: " + printable(trimmed(reset.out + reset.err), 160));
   }
   size_t on_bus = gpus_on_bus(root).size();
   if (on_bus != observed.size()) {
-    lower(report, Verdict::kFail, std::to_string(on_bus) + " GPUs are on the PCI bus, the driver " +
-                                      "shows " + std::to_string(observed.size()));
+    lower(report, Verdict::kFail,
+          std::to_string(on_bus) + " GPUs are on the PCI bus, the driver " + "shows " +
+              std::to_string(observed.size()));
   }
   Result<DcgmReport> dcgm = parse_dcgm_report(dcgmi.out);
   if (dcgm.ok()) dcgm_version = dcgm.value().version;

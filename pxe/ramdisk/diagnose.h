@@ -1,6 +1,8 @@
 // The command diag.dcgm: GPUs are reset, diagnosed with DCGM, and judged (quirks F11 to F13): each
-// named test passes on each expected GPU, which is known by its serial. What dcgmi says about itself
-// ("Successfully ran") and its exit code alone never make a pass. Called on the main thread; blocks.
+// named test passes on each expected GPU, which is known by its serial. What dcgmi says about
+// itself
+// ("Successfully ran") and its exit code alone never make a pass. Called on the main thread;
+// blocks.
 #pragma once
 
 #include <string>

@@ -98,8 +98,8 @@ Result<std::vector<DriverGpu>> parse_gpu_query(const std::string& output) {
 }
 
 Result<std::vector<DriverGpu>> query_gpus() {
-  ToolRun run = run_tool({"nvidia-smi", kGpuQuery, "--format=csv,noheader"},
-                         limits::kRamdiskToolMs);
+  ToolRun run =
+      run_tool({"nvidia-smi", kGpuQuery, "--format=csv,noheader"}, limits::kRamdiskToolMs);
   if (run.exit < 0) return Error(Code::kUnsupported, run.err);
   if (!run.ok()) {
     return Error(Code::kRefused, "nvidia-smi ended with " + std::to_string(run.exit) + ": " +
@@ -113,10 +113,9 @@ InventoryReport take_inventory(const Sysroot& root) {
   report.disks = inventory_disks(root);
   report.gpus = inventory_gpus(root);
   report.macs = inventory_macs(root);
-  report.system = {root.text("sys/class/dmi/id/sys_vendor"),
-                   root.text("sys/class/dmi/id/product_name"),
-                   root.text("sys/class/dmi/id/product_serial"),
-                   root.text("sys/class/dmi/id/product_uuid")};
+  report.system = {
+      root.text("sys/class/dmi/id/sys_vendor"), root.text("sys/class/dmi/id/product_name"),
+      root.text("sys/class/dmi/id/product_serial"), root.text("sys/class/dmi/id/product_uuid")};
   return report;
 }
 

@@ -65,7 +65,8 @@ HiddenAreas hidden_areas_of(const NvmeController& controller, uint64_t namespace
   return spare ? HiddenAreas::kPresent : HiddenAreas::kUnknown;
 }
 
-ToolRun run_recorded(std::vector<std::string> argv, int64_t timeout_ms, std::vector<WipeCommand>& commands) {
+ToolRun run_recorded(std::vector<std::string> argv, int64_t timeout_ms,
+                     std::vector<WipeCommand>& commands) {
   ToolRun run = run_tool(std::move(argv), timeout_ms);
   commands.push_back(run.record());
   return run;
@@ -74,16 +75,15 @@ ToolRun run_recorded(std::vector<std::string> argv, int64_t timeout_ms, std::vec
 Status refused(const ToolRun& run) {
   std::string said = run.err.empty() ? run.out : run.err;
   return Error(Code::kRefused, run.argv[0] + " " + run.argv[1] + " ended with " +
-                                   std::to_string(run.exit) + ": " +
-                                   printable(trimmed(said), 160));
+                                   std::to_string(run.exit) + ": " + printable(trimmed(said), 160));
 }
 
 Status await_sanitize(const BlockDevice& device, Clock& clock, std::vector<WipeCommand>& commands) {
   int64_t deadline_ms = clock.monotonic_ms() + limits::kRamdiskSanitizeMs;
   int64_t wait_ms = limits::kRamdiskSanitizePollFirstMs;
   while (true) {
-    ToolRun run = run_tool({"nvme", "sanitize-log", device.path, "-o", "json"},
-                           limits::kRamdiskToolMs);
+    ToolRun run =
+        run_tool({"nvme", "sanitize-log", device.path, "-o", "json"}, limits::kRamdiskToolMs);
     Result<SanitizeState> state = parse_sanitize_log(run.out);
     bool running = run.ok() && state.ok() && state.value() == SanitizeState::kRunning;
     bool late = clock.monotonic_ms() >= deadline_ms;
@@ -145,8 +145,8 @@ Result<SanitizeState> parse_sanitize_log(const std::string& output) {
 NvmeProbe probe_nvme(const BlockDevice& device, std::vector<WipeCommand>& commands) {
   NvmeProbe probe;
   probe.namespaces = 1 + device.other_namespaces.size();
-  ToolRun run = run_recorded({"nvme", "id-ctrl", device.path, "-o", "json"},
-                             limits::kRamdiskToolMs, commands);
+  ToolRun run = run_recorded({"nvme", "id-ctrl", device.path, "-o", "json"}, limits::kRamdiskToolMs,
+                             commands);
   Result<NvmeController> controller = parse_id_ctrl(run.out);
   if (!run.ok() || !controller.ok()) {
     probe.problem = run.ok() ? controller.error().message : refused(run).error().message;
@@ -161,8 +161,7 @@ NvmeProbe probe_nvme(const BlockDevice& device, std::vector<WipeCommand>& comman
     all_seen = list.ok() && count.ok();
     if (all_seen) probe.namespaces = std::max(probe.namespaces, count.value());
   }
-  probe.hidden_areas =
-      hidden_areas_of(probe.controller, device.capacity_bytes, probe.namespaces);
+  probe.hidden_areas = hidden_areas_of(probe.controller, device.capacity_bytes, probe.namespaces);
   if (!all_seen && probe.hidden_areas == HiddenAreas::kNone) {
     probe.hidden_areas = HiddenAreas::kUnknown;
   }
@@ -197,8 +196,8 @@ std::string nvme_technique(NvmeErase erase) {
 Status finish_running_sanitize(const BlockDevice& device, const NvmeController& controller,
                                Clock& clock, std::vector<WipeCommand>& commands) {
   if (!controller.sanitize_crypto && !controller.sanitize_block) return {};
-  ToolRun run = run_tool({"nvme", "sanitize-log", device.path, "-o", "json"},
-                         limits::kRamdiskToolMs);
+  ToolRun run =
+      run_tool({"nvme", "sanitize-log", device.path, "-o", "json"}, limits::kRamdiskToolMs);
   Result<SanitizeState> state = parse_sanitize_log(run.out);
   bool running = run.ok() && state.ok() && state.value() == SanitizeState::kRunning;
   if (!running) return {};
@@ -208,11 +207,12 @@ Status finish_running_sanitize(const BlockDevice& device, const NvmeController& 
   return {};
 }
 
-Status run_nvme_erase(const BlockDevice& device, NvmeErase erase, Clock& clock, std::vector<WipeCommand>& commands) {
+Status run_nvme_erase(const BlockDevice& device, NvmeErase erase, Clock& clock,
+                      std::vector<WipeCommand>& commands) {
   if (erase == NvmeErase::kSanitizeCrypto || erase == NvmeErase::kSanitizeBlock) {
     std::string action = erase == NvmeErase::kSanitizeCrypto ? "--sanact=4" : "--sanact=2";
-    ToolRun run = run_recorded({"nvme", "sanitize", device.path, action}, limits::kRamdiskToolMs,
-                               commands);
+    ToolRun run =
+        run_recorded({"nvme", "sanitize", device.path, action}, limits::kRamdiskToolMs, commands);
     if (!run.ok()) return refused(run);
     return await_sanitize(device, clock, commands);
   }

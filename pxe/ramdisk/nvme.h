@@ -1,7 +1,7 @@
 // NVMe disks by way of nvme-cli: what a controller can do, in which order its erase methods are
-// tried (quirk DK2), and one erase. Parsing tolerates both output shapes of nvme-cli 1.x and 2.x and
-// whatever a shim or a broken tool prints. Blocks the calling thread; thread-safe. SES 0 is never
-// used: it erases nothing that it must (quirk DK1).
+// tried (quirk DK2), and one erase. Parsing tolerates both output shapes of nvme-cli 1.x and 2.x
+// and whatever a shim or a broken tool prints. Blocks the calling thread; thread-safe. SES 0 is
+// never used: it erases nothing that it must (quirk DK1).
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct NvmeProbe {
   NvmeController controller;
   size_t namespaces = 1;
   HiddenAreas hidden_areas = HiddenAreas::kUnknown;
-  std::string problem;                   // why the controller could not be asked; or empty
+  std::string problem;  // why the controller could not be asked; or empty
 };
 // Appends the record of each tool run to `commands`.
 NvmeProbe probe_nvme(const BlockDevice& device, std::vector<WipeCommand>& commands);
@@ -54,6 +54,7 @@ WipeMethod nvme_erase_strength(NvmeErase erase);
 Status finish_running_sanitize(const BlockDevice& device, const NvmeController& controller,
                                Clock& clock, std::vector<WipeCommand>& commands);
 // Waits for the end of the erase. REFUSED (the tool said no), TIMEOUT, MALFORMED.
-Status run_nvme_erase(const BlockDevice& device, NvmeErase erase, Clock& clock, std::vector<WipeCommand>& commands);
+Status run_nvme_erase(const BlockDevice& device, NvmeErase erase, Clock& clock,
+                      std::vector<WipeCommand>& commands);
 
 }  // namespace leasehold

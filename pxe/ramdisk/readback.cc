@@ -48,8 +48,8 @@ void sort_and_merge(std::vector<Extent>& extents) {
   for (const Extent& extent : extents) {
     if (extent.length == 0) continue;
     if (!merged.empty() && extent.offset <= merged.back().offset + merged.back().length) {
-      uint64_t end = std::max(merged.back().offset + merged.back().length,
-                              extent.offset + extent.length);
+      uint64_t end =
+          std::max(merged.back().offset + merged.back().length, extent.offset + extent.length);
       merged.back().length = end - merged.back().offset;
     } else {
       merged.push_back(extent);
@@ -69,7 +69,8 @@ std::vector<Extent> marker_places(const DiskGeometry& disk) {
   uint64_t size = whole_units(disk);
   if (size < kLength) return {};
   std::vector<Extent> places = {{0, kLength}, {size - kLength, kLength}};
-  std::vector<Extent> inner = stratified(disk, "marker", {0, size}, limits::kWipeMarkers - 2, kLength);
+  std::vector<Extent> inner =
+      stratified(disk, "marker", {0, size}, limits::kWipeMarkers - 2, kLength);
   places.insert(places.end(), inner.begin(), inner.end());
   std::sort(places.begin(), places.end(),
             [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
@@ -103,9 +104,8 @@ std::vector<Extent> readback_extents(const DiskGeometry& disk, const std::vector
   if (sample_bytes / piece > limits::kWipeSamplePieces) {
     piece = sample_bytes / limits::kWipeSamplePieces / disk.unit_bytes * disk.unit_bytes;
   }
-  std::vector<Extent> extents =
-      stratified(disk, "sample", {limits::kWipeEdgeBytes, size - kEdges},
-                 (sample_bytes + piece - 1) / piece, piece);
+  std::vector<Extent> extents = stratified(disk, "sample", {limits::kWipeEdgeBytes, size - kEdges},
+                                           (sample_bytes + piece - 1) / piece, piece);
   extents.push_back({0, limits::kWipeEdgeBytes});
   extents.push_back({size - limits::kWipeEdgeBytes, limits::kWipeEdgeBytes});
   extents.insert(extents.end(), markers.begin(), markers.end());

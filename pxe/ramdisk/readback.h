@@ -29,9 +29,9 @@ std::vector<Extent> marker_places(const DiskGeometry& disk);
 // The bytes of the marker at that place: unlike at every other place, and incompressible.
 std::string marker_bytes(const DiskGeometry& disk, const Extent& place);
 
-// First and last MiB, every marker, and at least `sample_bytes` between them in pieces seeded over the
-// disk, one in each of as many equal strata; everything if `full`, or if the sample is most of the
-// disk. Sorted, disjoint.
+// First and last MiB, every marker, and at least `sample_bytes` between them in pieces seeded over
+// the disk, one in each of as many equal strata; everything if `full`, or if the sample is most of
+// the disk. Sorted, disjoint.
 std::vector<Extent> readback_extents(const DiskGeometry& disk, const std::vector<Extent>& markers,
                                      uint64_t sample_bytes, bool full);
 uint64_t total_bytes(const std::vector<Extent>& extents);

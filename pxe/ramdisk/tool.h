@@ -1,6 +1,7 @@
 // One run of an outside tool (nvme, nvidia-smi, dcgmi), kept as evidence: what was called, how it
 // ended, what it printed. A tool that is missing, hangs or floods is an outcome like any other.
-// Blocks the calling thread; thread-safe. A caller judges by exit code and output, never by neither.
+// Blocks the calling thread; thread-safe. A caller judges by exit code and output, never by
+// neither.
 #pragma once
 
 #include <cstdint>

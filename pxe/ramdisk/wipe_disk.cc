@@ -51,8 +51,8 @@ class DiskWiper {
     wipe_.disk.hidden_areas = probe_.hidden_areas;
     if (!probe_.problem.empty()) return give_up(Verdict::kUnknown, probe_.problem);
     if (probe_.namespaces > 1) {
-      return give_up(Verdict::kUnknown, "the controller has " +
-                                            std::to_string(probe_.namespaces) + " namespaces");
+      return give_up(Verdict::kUnknown,
+                     "the controller has " + std::to_string(probe_.namespaces) + " namespaces");
     }
     if (nvme_erase_plan(probe_.controller).empty()) {
       return give_up(Verdict::kUnknown, "the controller has no erase command");
@@ -121,8 +121,8 @@ class DiskWiper {
         return true;
       }
       refused.insert(refused.end(), commands.begin(), commands.end());
-      problems += (problems.empty() ? "" : "; ") + nvme_technique(erase) + ": " +
-                  erased.error().message;
+      problems +=
+          (problems.empty() ? "" : "; ") + nvme_technique(erase) + ": " + erased.error().message;
     }
     wipe_.commands.insert(wipe_.commands.end(), refused.begin(), refused.end());
     return give_up(Verdict::kFail, "no erase command succeeded: " + problems);

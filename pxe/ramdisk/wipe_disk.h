@@ -1,7 +1,7 @@
-// The wipe of one disk: markers, the strongest erase the disk can do, read-back, verdict. Called on a
-// thread of its own per disk by wipe_disks.cc; blocks for as long as the disk needs. Knows nothing of
-// the manifest. A disk that cannot be erased, measured or read is a verdict with a reason, never an
-// error, and never PASS.
+// The wipe of one disk: markers, the strongest erase the disk can do, read-back, verdict. Called on
+// a thread of its own per disk by wipe_disks.cc; blocks for as long as the disk needs. Knows
+// nothing of the manifest. A disk that cannot be erased, measured or read is a verdict with a
+// reason, never an error, and never PASS.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The command disk.wipe: all disks at once, each judged against the manifest that came with the
-// command (quirk DK9: the enrolled list is the truth). A disk of the manifest that is missing or has
-// changed fails; a disk that the manifest does not name is wiped too, reported, and keeps the whole
-// from passing. Called on the main thread, which waits for the disks' threads.
+// command (quirk DK9: the enrolled list is the truth). A disk of the manifest that is missing or
+// has changed fails; a disk that the manifest does not name is wiped too, reported, and keeps the
+// whole from passing. Called on the main thread, which waits for the disks' threads.
 #pragma once
 
 #include "core/base/clock.h"

@@ -36,9 +36,13 @@ class RunningProgram {
     std::vector<char*> pointers;
     for (std::string& argument : argv) pointers.push_back(argument.data());
     pointers.push_back(nullptr);
+    // Emptied here, so that nobody reads what a former program said.
+    const int log = ::open(log_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     pid_ = ::fork();
-    if (pid_ != 0) return;
-    const int log = ::open(log_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (pid_ != 0) {
+      ::close(log);
+      return;
+    }
     ::dup2(log, STDOUT_FILENO);
     ::dup2(log, STDERR_FILENO);
     ::execv(pointers[0], pointers.data());

@@ -131,7 +131,7 @@ TEST_CASE("a machine boots: script, images, document once, claims") {
   CHECK(bootd.get("/boot/" + kMac).body == script);
   CHECK(bootd.get("/image/vmlinuz").body == "KERNEL");
   CHECK(bootd.get("/image/nothing").status == 404);
-  CHECK(bootd.get("/image/..%2f..%2f..%2fetc%2fpasswd").status == 404);
+  CHECK(bootd.get("/image/..%2f..%2f..%2fetc%2fpasswd").status == 400);
   CHECK(bootd.get("/run/b-9").status == 404);
 
   HttpResponse document = bootd.get("/run/b-1");
@@ -161,8 +161,8 @@ TEST_CASE("HEAD shows the length and takes nothing") {
   // Had a body followed, it would be read as this answer's head.
   client.say("HEAD /boot/" + kMac + " HTTP/1.1\r\n\r\n");
   CHECK(client.hear_head().find("HTTP/1.1 200 ") == 0);
-  CHECK(bootd.claims(0)["claims"].size() == 0);
   CHECK(bootd.get("/run/b-1").status == 200);
+  CHECK(bootd.claims(0)["claims"].size() == 1);
 }
 
 TEST_CASE("requests as firmware writes them (X14, X17)") {
@@ -170,7 +170,7 @@ TEST_CASE("requests as firmware writes them (X14, X17)") {
   bootd.arm("b-1");
   for (const char* target :
        {"/image/vmlinuz", "//image//vmlinuz", "/image%5cvmlinuz", "/IMAGE/VMLINUZ",
-        "/image/vmlinuz%ff", "/image/vmlinuz%00", "/image/vmlinuz?x=1"}) {
+        "/image/vmlinuz%ff", "/image\\vmlinuz", "/image/vmlinuz?x=1"}) {
     INFO(target);
     RawClient client(bootd.port());
     client.say(std::string("GET ") + target + " HTTP/1.1\r\n\r\n");  // no Host

@@ -1,4 +1,4 @@
-#include "pxe/boot_control.h"
+#include "pxe/boot_control_api.h"
 
 #include <algorithm>
 #include <charconv>
@@ -26,19 +26,19 @@ HttpResponse no_such_request() {
 
 }  // namespace
 
-BootControl::BootControl(Loop& loop, BootTable& table, const ImageFolder& images,
-                         std::string incarnation, int64_t poll_ms)
+BootControlApi::BootControlApi(Loop& loop, BootTable& table, const ImageFolder& images,
+                               std::string incarnation, int64_t poll_ms)
     : loop_(loop),
       table_(table),
       images_(images),
       incarnation_(std::move(incarnation)),
       poll_ms_(poll_ms) {}
 
-BootControl::~BootControl() {
+BootControlApi::~BootControlApi() {
   for (const Poll& poll : polls_) loop_.cancel(poll.timer);
 }
 
-void BootControl::handle(const ServerRequest& request, Responder respond) {
+void BootControlApi::handle(const ServerRequest& request, Responder respond) {
   if (request.path == "/v1/claims" && request.method == "GET") {
     return poll_claims(request, std::move(respond));
   }
@@ -49,7 +49,7 @@ void BootControl::handle(const ServerRequest& request, Responder respond) {
   respond(no_such_request());
 }
 
-HttpResponse BootControl::arm(const std::string& mac, const std::string& body) {
+HttpResponse BootControlApi::arm(const std::string& mac, const std::string& body) {
   Result<Arming> arming = parse_arming(mac, body);
   if (!arming.ok()) return error_response(arming.error());
   for (const auto& [field, name] :
@@ -67,14 +67,14 @@ HttpResponse BootControl::arm(const std::string& mac, const std::string& body) {
   return {204, {}, ""};
 }
 
-HttpResponse BootControl::disarm(const std::string& mac) {
+HttpResponse BootControlApi::disarm(const std::string& mac) {
   Result<std::string> normalised = normalise_mac(mac);
   if (!normalised.ok()) return error_response(normalised.error());
   table_.disarm(normalised.value());
   return {204, {}, ""};
 }
 
-void BootControl::poll_claims(const ServerRequest& request, Responder respond) {
+void BootControlApi::poll_claims(const ServerRequest& request, Responder respond) {
   Result<int64_t> after = parse_after(query_value(request.query, "after"));
   if (!after.ok()) return respond(error_response(after.error()));
   if (!table_.claims_after(after.value()).empty()) return respond(claims_response(after.value()));
@@ -88,7 +88,7 @@ void BootControl::poll_claims(const ServerRequest& request, Responder respond) {
   polls_.push_back({connection, after.value(), timer, std::move(respond)});
 }
 
-HttpResponse BootControl::claims_response(int64_t after) const {
+HttpResponse BootControlApi::claims_response(int64_t after) const {
   Json claims = Json::array();
   for (const Claim& claim : table_.claims_after(after)) {
     claims.push_back({{"n", claim.n},
@@ -101,11 +101,11 @@ HttpResponse BootControl::claims_response(int64_t after) const {
   return json_response(200, dump_json({{"incarnation", incarnation_}, {"claims", claims}}));
 }
 
-void BootControl::claims_changed() {
+void BootControlApi::claims_changed() {
   while (!polls_.empty()) answer_poll(polls_.begin());
 }
 
-void BootControl::connection_closed(uint64_t connection) {
+void BootControlApi::connection_closed(uint64_t connection) {
   for (auto poll = polls_.begin(); poll != polls_.end(); ++poll) {
     if (poll->connection != connection) continue;
     loop_.cancel(poll->timer);
@@ -114,7 +114,7 @@ void BootControl::connection_closed(uint64_t connection) {
   }
 }
 
-void BootControl::answer_poll(std::deque<Poll>::iterator poll) {
+void BootControlApi::answer_poll(std::deque<Poll>::iterator poll) {
   Poll taken = std::move(*poll);
   polls_.erase(poll);
   loop_.cancel(taken.timer);

@@ -14,15 +14,15 @@
 
 namespace leasehold {
 
-class BootControl {
+class BootControlApi {
  public:
   // `incarnation` differs in each life of the process, so that the agent sees that all it armed is
   // gone and that claims count from 1 again.
-  BootControl(Loop& loop, BootTable& table, const ImageFolder& images, std::string incarnation,
-              int64_t poll_ms = limits::kBootClaimPollMs);
-  ~BootControl();
-  BootControl(const BootControl&) = delete;
-  BootControl& operator=(const BootControl&) = delete;
+  BootControlApi(Loop& loop, BootTable& table, const ImageFolder& images, std::string incarnation,
+                 int64_t poll_ms = limits::kBootClaimPollMs);
+  ~BootControlApi();
+  BootControlApi(const BootControlApi&) = delete;
+  BootControlApi& operator=(const BootControlApi&) = delete;
 
   void handle(const ServerRequest& request, Responder respond);
   void claims_changed();
