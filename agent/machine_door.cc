@@ -11,7 +11,6 @@
 namespace leasehold {
 namespace {
 
-constexpr const char* kHelloType = "application/vnd.leasehold.hello+json";
 constexpr int64_t kPollMs = 25'000;
 constexpr size_t kNonceMin = 16;
 constexpr size_t kNonceMax = 64;
@@ -37,7 +36,7 @@ Result<Json> hello_answer(const Tools& tools, const std::string& body) {
   Json payload = {
       {"nonce", nonce}, {"site", site.site}, {"time", format_time(tools.clock->now_ms())}};
   DsseEnvelope envelope =
-      TRY(dsse_sign(kHelloType, TRY(canonical_json(payload)), site.agent_key_pem));
+      TRY(dsse_sign(site.agent_key_pem, kHelloPayloadType, TRY(canonical_json(payload))));
   Json chain = Json::array();
   for (const std::string& der : TRY(pem_to_der(site.agent_chain_pem))) {
     chain.push_back(der_to_pem(der));

@@ -115,6 +115,7 @@ class SiteAgent {
     api_ = std::make_unique<SiteApi>(loop_, *database_, *engine_, tools_, std::move(doors));
     HttpServerOptions options;
     options.unix_path = config_.local_socket;
+    options.unix_mode = 0666;  // whoever connects is judged by its user id
     options.allowed_uids = config_.local_uids;
     server_ = std::make_unique<HttpServer>(loop_, options,
                                            [this](const ServerRequest& request, Responder respond) {
