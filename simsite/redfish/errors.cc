@@ -27,6 +27,11 @@ RedfishReply reply_empty(Change change) {
 
 std::string child_path(const std::string& path, const std::string& id) { return path + "/" + id; }
 
+Json resource(const std::string& path, const std::string& type, const std::string& id,
+              const std::string& name) {
+  return {{"@odata.id", path}, {"@odata.type", "#" + type}, {"Id", id}, {"Name", name}};
+}
+
 Json link(const std::string& path) { return {{"@odata.id", path}}; }
 
 Json status_ok() { return {{"State", "Enabled"}, {"Health", "OK"}}; }

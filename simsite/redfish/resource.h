@@ -82,6 +82,9 @@ PasswordCheck check_password(const BmcState& state, const CallContext& context,
 RedfishReply reply_json(int status, const Json& body);
 RedfishReply reply_empty(Change change);  // 204
 std::string child_path(const std::string& path, const std::string& id);
+// The members that every resource begins with; `type` as "Session.v1_5_0.Session".
+Json resource(const std::string& path, const std::string& type, const std::string& id,
+              const std::string& name);
 Json link(const std::string& path);
 Json status_ok();
 // A collection of DSP0268: Members and their count.

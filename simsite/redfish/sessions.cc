@@ -24,14 +24,13 @@ const Session* find_session(const Call& call) {
 }
 
 RedfishReply get_service(const Call&) {
-  return reply_json(200, {{"@odata.id", "/redfish/v1/SessionService"},
-                          {"@odata.type", "#SessionService.v1_1_8.SessionService"},
-                          {"Id", "SessionService"},
-                          {"Name", "Session Service"},
-                          {"ServiceEnabled", true},
-                          {"SessionTimeout", 1800},
-                          {"Status", status_ok()},
-                          {"Sessions", link(kSessions)}});
+  Json body = resource("/redfish/v1/SessionService", "SessionService.v1_1_8.SessionService",
+                       "SessionService", "Session Service");
+  body["ServiceEnabled"] = true;
+  body["SessionTimeout"] = 1800;
+  body["Status"] = status_ok();
+  body["Sessions"] = link(kSessions);
+  return reply_json(200, body);
 }
 
 RedfishReply get_sessions(const Call& call) {

@@ -6,15 +6,13 @@ namespace {
 constexpr const char* kInventory = "/redfish/v1/UpdateService/FirmwareInventory";
 
 RedfishReply get_service(const Call&) {
-  return reply_json(200, {{"@odata.id", "/redfish/v1/UpdateService"},
-                          {"@odata.type", "#UpdateService.v1_11_3.UpdateService"},
-                          {"Id", "UpdateService"},
-                          {"Name", "Update Service"},
-                          {"ServiceEnabled", true},
-                          {"Status", status_ok()},
-                          // No action is offered; clients insist on the member.
-                          {"Actions", {{"Oem", Json::object()}}},
-                          {"FirmwareInventory", link(kInventory)}});
+  Json body = resource("/redfish/v1/UpdateService", "UpdateService.v1_11_3.UpdateService",
+                       "UpdateService", "Update Service");
+  body["ServiceEnabled"] = true;
+  body["Status"] = status_ok();
+  body["Actions"] = {{"Oem", Json::object()}};  // none is offered; clients insist on the member
+  body["FirmwareInventory"] = link(kInventory);
+  return reply_json(200, body);
 }
 
 RedfishReply get_inventory(const Call& call) {
