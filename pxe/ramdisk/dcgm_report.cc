@@ -80,7 +80,7 @@ class Walk {
       for (const Json& item : value) visit(item);
     }
     if (!value.is_object()) return;
-    if (json_member(value, "results").is_array()) return test(value);
+    if (value.contains("results")) return test(value);
     if (value.contains("entity_id") && value.contains("serial_num")) entity(value);
     if (report_.version.empty()) report_.version = short_text(value, "version");
     if (has_error(value)) report_.problems.push_back("dcgmi reports an error of its own");
@@ -91,13 +91,14 @@ class Walk {
   void test(const Json& value) {
     std::string name = short_text(value, "name");
     if (name.empty()) name = "unnamed";
+    if (report_.tests.size() < limits::kRamdiskDiagTests) report_.tests.insert(name);
     if (has_error(value)) report_.problems.push_back("test " + name + " reports an error");
     const Json& summary = json_member(value, "test_summary");
     bool failed =
         !summary.is_null() && (upper(json_text(summary, "status")) != "PASS" || has_error(summary));
     if (failed) report_.problems.push_back("the summary of test " + name + " is no pass");
     const Json& results = json_member(value, "results");
-    if (results.empty()) report_.problems.push_back("test " + name + " has no result");
+    if (!results.is_array()) return report_.problems.push_back("test " + name + " has no results");
     for (const Json& result : results) row(name, result);
   }
 

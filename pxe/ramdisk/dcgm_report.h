@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct DcgmRow {
 
 struct DcgmReport {
   std::string version;
+  std::set<std::string> tests;  // every test that is named, with rows or without
   std::vector<DcgmRow> rows;
   std::map<int, std::string> serials;  // of entities that carry one (DCGM 4.x)
   std::vector<std::string> problems;   // errors that belong to no row, failed summaries

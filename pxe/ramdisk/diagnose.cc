@@ -37,11 +37,9 @@ void judge_memory(DiagnosisReport& report) {
 }
 
 // Each named test has a row for each expected GPU; where dcgmi has none, one says so.
-void add_absent(DiagnosisReport& report) {
-  std::set<std::string> names;
+void add_absent(DiagnosisReport& report, const std::set<std::string>& names) {
   std::set<std::pair<std::string, std::string>> covered;
   for (const DiagnosisTest& test : report.tests) {
-    names.insert(test.name);
     covered.insert({test.name, test.gpu});
   }
   if (names.empty() && !report.expected_gpus.empty()) {
@@ -49,13 +47,16 @@ void add_absent(DiagnosisReport& report) {
   }
   for (const std::string& name : names) {
     for (const std::string& gpu : report.expected_gpus) {
-      if (covered.count({name, gpu}) == 0) report.tests.push_back({name, gpu, "ABSENT"});
+      if (covered.count({name, gpu}) > 0) continue;
+      lower(report, Verdict::kFail, "test " + name + " is ABSENT on " + gpu);
+      if (report.tests.size() >= limits::kRamdiskDiagTests) return;
+      report.tests.push_back({name, gpu, "ABSENT"});
     }
   }
 }
 
-void judge_tests(DiagnosisReport& report) {
-  add_absent(report);
+void judge_tests(DiagnosisReport& report, const std::set<std::string>& names) {
+  add_absent(report, names);
   for (const DiagnosisTest& test : report.tests) {
     if (test.status == "PASS") continue;
     lower(report, Verdict::kFail, "test " + test.name + " is " + test.status + " on " + test.gpu);
@@ -151,7 +152,7 @@ DiagnosisReport judge_diagnosis(const DiagnosisRequest& request,
   for (const DcgmRow& row : dcgm.value().rows) {
     report.tests.push_back({row.test, serial_of(row.gpu_id, dcgm.value(), observed), row.status});
   }
-  judge_tests(report);
+  judge_tests(report, dcgm.value().tests);
   for (const std::string& problem : dcgm.value().problems) lower(report, Verdict::kFail, problem);
   confirm(report, request);
   return report;
