@@ -124,7 +124,8 @@ bool Driver::pause(Run& run, int64_t every_ms, int64_t within_ms, Code code, con
     polling.at_ms = options_.clock->now_ms();
     host_.publish(run, {polling}, {});
   }
-  host_.wait(run, std::min(every_ms, left), event);
+  host_.wait(run, std::min(every_ms, left), event,
+             run.next.cleanup ? RunHost::OnStop::kSleepOn : RunHost::OnStop::kWake);
   return false;
 }
 

@@ -50,6 +50,7 @@ struct Run {
   std::set<std::string> posted;  // events since the rows were loaded
   bool waiting = false;          // the loop's thread has it
   std::string wait_event;
+  bool stop_wakes = false;
   uint64_t timer = 0;
 
   std::atomic<bool> stop{false};

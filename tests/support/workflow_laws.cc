@@ -105,7 +105,7 @@ class Trial {
     }
   }
 
-  TempFolder folder_;
+  TempFolder folder_{TempFolder::Where::kMemory};
   FaultyVfs disk_;
   VirtualTime time_;
   std::unique_ptr<LawWorld> world_;

@@ -34,7 +34,7 @@ inline Place place(const std::string& name, std::function<StepOutcome(StepContex
 }
 
 struct Rig {
-  TempFolder folder;
+  TempFolder folder{TempFolder::Where::kMemory};
   FaultyVfs disk;
   VirtualTime time;
   Workflow workflow;
