@@ -37,7 +37,8 @@ class Machines(SiteTest):
             faulty("dies", 9, {"on": "tool", "method": "format", "path": "*", "action": "dies"}),
             faulty("lies", 10, {"on": "tool", "method": "format", "path": "*", "action": "lie"}),
             faulty("skips-diagnosis", 11, {"on": "tool", "method": "diag", "path": "*",
-                                           "action": "skip"}),
+                                           "action": "lie",
+                                           "args": {"test": "Inforom", "status": "Skip"}}),
             sitekit.machine("drifted", 12, firmware={**sitekit.FIRMWARE, "BIOS": "2.3.9"}),
             sitekit.machine("no-version", 13, firmware={**sitekit.FIRMWARE, "BIOS": ""}),
         ]

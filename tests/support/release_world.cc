@@ -76,8 +76,8 @@ ReleaseWorld::ReleaseWorld(std::string workflow) : workflow_(std::move(workflow)
   identity_.image_sha256 = sha256_hex("image");
   machine_.password = "as-it-was-1";
   machine_.firmware = {{"BMC", "1.12.0"}, {"BIOS", "2.4.1"}, {"CPLD", "7"}};
-  tools_ = Tools{&machine_, &machine_,  vault_.get(), nullptr,
-                 &random_,  &identity_, &busy_,       &chain_};
+  tools_ = Tools{&machine_,  &machine_, vault_.get(), nullptr,    &random_,
+                 &identity_, &busy_,    &chain_,      &sightings_};
 }
 
 Workflow ReleaseWorld::workflow(Clock& clock) {
@@ -258,9 +258,9 @@ Json ReleaseWorld::final_state(Sql& sql) {
   Json node = Store::get(sql, "node", kNode).value();
   Json lease = Store::get(sql, "lease", "l-1").value();
   Json kept;
-  for (const char* field : {"state", "failedFrom", "maintenance", "trust", "generation",
-                            "fencedRun", "tenantRoot", "role", "powerOffOwed", "lease", "cleanRun",
-                            "failure"}) {
+  for (const char* field :
+       {"state", "failedFrom", "maintenance", "trust", "generation", "fencedRun", "tenantRoot",
+        "role", "powerOffOwed", "lease", "cleanRun", "failure"}) {
     kept[field] = node[field];
   }
   kept["exitGeneration"] = lease["exitGeneration"];
@@ -287,8 +287,7 @@ std::string ReleaseWorld::judge_failure(Sql& sql, const std::string& place) {
       !node["maintenance"].get<bool>() || !node["powerOffOwed"].get<bool>()) {
     return "fail-closed after " + place + ": " + dump_json(node);
   }
-  if (node["tenantRoot"].get<bool>() == left ||
-      (json_text(node, "trust") == "platform") != left) {
+  if (node["tenantRoot"].get<bool>() == left || (json_text(node, "trust") == "platform") != left) {
     return "trust-first after " + place + ": " + dump_json(node);
   }
   bool opens = false;

@@ -1,7 +1,7 @@
-// A machine that a tenant has had, with its BMC, bootd and platform ramdisk, in memory: the world in
-// which the agent's real workflows run for the four laws. Certificates, evidence and the rules of
-// the door are the real ones; only sockets and time are not. It survives the agent's crashes, as a
-// machine does. Tests only; one thread.
+// A machine that a tenant has had, with its BMC, bootd and platform ramdisk, in memory: the world
+// in which the agent's real workflows run for the four laws. Certificates, evidence and the rules
+// of the door are the real ones; only sockets and time are not. It survives the agent's crashes, as
+// a machine does. Tests only; one thread.
 #pragma once
 
 #include <map>
@@ -38,7 +38,7 @@ class FakeMachine : public BmcFactory, public BootControl {
     Json document;
     KeyPair key;
     std::string csr_pem;
-    std::vector<std::string> chain_pem;  // empty until it has joined
+    std::vector<std::string> chain_pem;   // empty until it has joined
     std::map<std::string, Json> answers;  // command -> result as posted
   };
   std::unique_ptr<Ramdisk> ramdisk;
@@ -61,6 +61,7 @@ class ReleaseWorld : public LawWorld {
 
   FakeMachine& machine() { return machine_; }
   const Tools& tools() const { return tools_; }
+  const Pki& pki() const { return pki_; }
 
  private:
   Status first_rows(Sql& sql);
@@ -77,6 +78,7 @@ class ReleaseWorld : public LawWorld {
   SiteIdentity identity_;
   BusyNodes busy_;
   EvidenceChain chain_;
+  Sightings sightings_;
   FakeMachine machine_;
   Tools tools_;
   Engine* engine_ = nullptr;
