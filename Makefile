@@ -9,7 +9,7 @@ PRESET ?= dev
 # One teardown in a simulated site of three machines, from adoption to verified evidence.
 demo: setup
 	cmake --preset release >/dev/null
-	cmake --build --preset release -j $(JOBS)
+	cmake --build --preset release -j $(JOBS) --target programs
 	tools/demo build/release/bin
 
 # Builds and runs every test.
@@ -21,7 +21,7 @@ check: setup
 # A line of JSON per figure on stdout, a table on stderr.
 bench: setup
 	@cmake --preset release >/dev/null
-	@cmake --build --preset release -j $(JOBS) >&2
+	@cmake --build --preset release -j $(JOBS) --target programs benches >&2
 	@tools/bench build/release/bin "$(ONLY)"
 
 format:

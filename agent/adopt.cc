@@ -4,6 +4,16 @@
 namespace leasehold {
 namespace {
 
+// Six pairs of lower-case hex digits with colons.
+bool is_mac(const std::string& text) {
+  if (text.size() != 17) return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    bool hex = (text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f');
+    if (i % 3 == 2 ? text[i] != ':' : !hex) return false;
+  }
+  return true;
+}
+
 Result<NodeRow> node_from(const Json& adoption, const Json& bmc, const Json& lease,
                           const std::string& site) {
   NodeRow node;
@@ -25,6 +35,9 @@ Result<NodeRow> node_from(const Json& adoption, const Json& bmc, const Json& lea
   node.bmc_user = TRY(json_string(bmc, "user"));
   node.bmc_tls_pin = TRY(json_string(bmc, "tlsPin"));
   node.boot_mac = TRY(json_string(adoption, "bootMac"));
+  if (!is_mac(node.boot_mac)) {
+    return Error(Code::kInvalidInput, "a MAC looks like 52:54:00:77:00:01", "bootMac");
+  }
   node.disks = TRY(json_array(adoption, "disks"));
   DiskManifest manifest = TRY_WITH(DiskManifest::from_json(node.disks), "disks");
   if (manifest.disks.empty()) {

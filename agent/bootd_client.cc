@@ -47,6 +47,8 @@ void BootdClient::watch_claims(std::function<void(const std::string& boot)> on_s
 void BootdClient::poll() {
   HttpRequest request;
   request.url = "http://bootd/v1/claims?after=" + std::to_string(after_);
+  // The first look answers at once: is bootd there?
+  if (!reachable_) request.url += "&wait=0";
   http_.start(request, options(kPollMs),
               [this](Result<HttpResponse> response) { polled(std::move(response)); });
 }
@@ -57,9 +59,15 @@ void BootdClient::polled(Result<HttpResponse> response) {
                           : Result<Json>(Error(Code::kUnavailable, "no claims"));
   reachable_ = body.ok();
   if (!reachable_) {
-    after_ = 0;  // a restarted bootd counts from the beginning
     loop_.after(kPollAgainMs, [this] { poll(); });
     return;
+  }
+  std::string incarnation = json_text(body.value(), "incarnation");
+  if (incarnation != incarnation_) {
+    // A bootd that was started anew counts from the beginning.
+    incarnation_ = incarnation;
+    after_ = 0;
+    return poll();
   }
   for (const Json& claim : json_member(body.value(), "claims")) {
     Result<int64_t> number = json_int(claim, "n");

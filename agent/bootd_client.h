@@ -32,6 +32,7 @@ class BootdClient : public BootControl {
   CurlMulti& http_;
   std::string socket_path_;
   std::function<void(const std::string&)> on_second_claim_;
+  std::string incarnation_;
   int64_t after_ = 0;
   bool reachable_ = false;
 };

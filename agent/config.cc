@@ -30,10 +30,10 @@ Status read_identity(const Json& config, SiteIdentity& identity) {
                                       TRY(json_string(files, "site_cas_file")), identity.domain));
   identity.site_ca = TRY(read_ca_key(TRY(json_string(files, "site_ca_file")),
                                      TRY(json_string(files, "site_ca_key_file"))));
-  identity.agent_chain_pem =
-      TRY(read_file(TRY(json_string(files, "certificate_file")), limits::kConfigBytes));
-  identity.agent_key_pem =
-      TRY(read_secret_file(TRY(json_string(files, "private_key_file")), limits::kConfigBytes));
+  LeafFiles leaf = TRY(read_leaf(TRY(json_string(files, "certificate_file")),
+                                 TRY(json_string(files, "private_key_file"))));
+  identity.agent_chain_pem = leaf.certificate_chain_pem;
+  identity.agent_key_pem = leaf.private_key_pem;
   return {};
 }
 

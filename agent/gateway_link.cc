@@ -34,15 +34,15 @@ FramedListenerOptions listener_options(std::string path, std::vector<int64_t> ui
 
 }  // namespace
 
-GatewayLink::GatewayLink(Loop& loop, const Tools& tools, MachineDoor& door,
-                         std::string socket_path, std::vector<int64_t> gateway_uids)
+GatewayLink::GatewayLink(Loop& loop, const Tools& tools, MachineDoor& door, std::string socket_path,
+                         std::vector<int64_t> gateway_uids)
     : tools_(tools),
       door_(door),
-      listener_(loop, listener_options(std::move(socket_path), std::move(gateway_uids)),
-                FramedListener::Events{
-                    [this](uint64_t link) { links_[link]; },
-                    [this](uint64_t link, std::string text) { frame(link, text); },
-                    [this](uint64_t link) { link_lost(link); }}) {}
+      listener_(
+          loop, listener_options(std::move(socket_path), std::move(gateway_uids)),
+          FramedListener::Events{[this](uint64_t link) { links_[link]; },
+                                 [this](uint64_t link, std::string text) { frame(link, text); },
+                                 [this](uint64_t link) { link_lost(link); }}) {}
 
 Status GatewayLink::start() { return listener_.start(); }
 
@@ -89,18 +89,15 @@ void GatewayLink::requested(uint64_t link, int64_t number, const Json& frame) {
   request.path = json_text(frame, "path");
   request.query = json_text(frame, "query");
   request.body = json_text(frame, "body");
-  door_.handle(request, [this, link, number](HttpResponse response) {
-    reply(link, number, response);
-  });
+  door_.handle(request,
+               [this, link, number](HttpResponse response) { reply(link, number, response); });
 }
 
 void GatewayLink::reply(uint64_t link, int64_t number, const HttpResponse& response) {
   auto it = links_.find(link);
   if (it == links_.end() || !it->second.connections.contains(number)) return;
-  Json frame = {{"type", "reply"},
-                {"conn", number},
-                {"status", response.status},
-                {"body", response.body}};
+  Json frame = {
+      {"type", "reply"}, {"conn", number}, {"status", response.status}, {"body", response.body}};
   Status sent = listener_.send(link, dump_json(frame));
   if (!sent.ok()) listener_.close(link);
 }

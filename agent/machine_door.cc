@@ -11,7 +11,6 @@
 namespace leasehold {
 namespace {
 
-constexpr const char* kHelloType = "application/vnd.leasehold.hello+json";
 constexpr int64_t kPollMs = 25'000;
 constexpr size_t kNonceMin = 16;
 constexpr size_t kNonceMax = 64;
@@ -37,7 +36,7 @@ Result<Json> hello_answer(const Tools& tools, const std::string& body) {
   Json payload = {
       {"nonce", nonce}, {"site", site.site}, {"time", format_time(tools.clock->now_ms())}};
   DsseEnvelope envelope =
-      TRY(dsse_sign(kHelloType, TRY(canonical_json(payload)), site.agent_key_pem));
+      TRY(dsse_sign(site.agent_key_pem, kHelloPayloadType, TRY(canonical_json(payload))));
   Json chain = Json::array();
   for (const std::string& der : TRY(pem_to_der(site.agent_chain_pem))) {
     chain.push_back(der_to_pem(der));
@@ -45,8 +44,8 @@ Result<Json> hello_answer(const Tools& tools, const std::string& body) {
   return Json{{"envelope", envelope.to_json()}, {"chain", chain}};
 }
 
-// A refusal is an answer, and what it wrote (a boot claimed twice) is kept; anything else undoes the
-// transaction.
+// A refusal is an answer, and what it wrote (a boot claimed twice) is kept; anything else undoes
+// the transaction.
 bool is_refusal(const Error& error) {
   switch (error.code) {
     case Code::kForbidden:
@@ -81,6 +80,9 @@ void MachineDoor::handle(const MachineRequest& request, Reply reply) {
   }
   if (request.method == "POST" && request.path == "/v1/results") {
     return result(request, std::move(reply));
+  }
+  if (request.method == "POST" && request.path == "/v1/telemetry") {
+    return telemetry(request, std::move(reply));
   }
   reply(refuse(request, Error(Code::kNotFound, "there is no " + request.method + " " +
                                                    request.path.substr(0, 100))));
@@ -131,10 +133,28 @@ void MachineDoor::commands(const MachineRequest& request, Reply reply, bool may_
   auto answer = [this, request, reply = std::move(reply), found, may_wait](Status looked) {
     if (!looked.ok()) return reply(refuse(request, looked.error()));
     if (!found->commands.ok()) return reply(refuse(request, found->commands.error()));
+    tools_.sightings->seen(found->node, tools_.clock->now_ms());
     if (found->commands.value().empty() && may_wait) return park(request, reply, found->node);
     reply(ok_response(Json{{"commands", found->commands.value()}}));
   };
   database_.transact(std::move(look), std::move(answer));
+}
+
+void MachineDoor::telemetry(const MachineRequest& request, Reply reply) {
+  auto node = std::make_shared<Result<std::string>>(Error(Code::kInternal, "not decided"));
+  auto look = [this, request, node](Sql& sql) -> Status {
+    Result<RamdiskCaller> caller =
+        judge_ramdisk(sql, tools_, request.chain_der, Verb::kRamdiskCommand);
+    *node = caller.ok() ? Result<std::string>(caller.value().node.id.str())
+                        : Result<std::string>(caller.error());
+    return {};
+  };
+  database_.transact(look, [this, request, reply = std::move(reply), node](Status looked) {
+    if (!looked.ok()) return reply(refuse(request, looked.error()));
+    if (!node->ok()) return reply(refuse(request, node->error()));
+    tools_.sightings->seen(node->value(), tools_.clock->now_ms());
+    reply(ok_response(Json::object()));
+  });
 }
 
 void MachineDoor::park(const MachineRequest& request, Reply reply, const std::string& node) {

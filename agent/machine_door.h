@@ -51,6 +51,7 @@ class MachineDoor {
   void join(const MachineRequest& request, Reply reply);
   void commands(const MachineRequest& request, Reply reply, bool may_wait);
   void result(const MachineRequest& request, Reply reply);
+  void telemetry(const MachineRequest& request, Reply reply);
   void park(const MachineRequest& request, Reply reply, const std::string& node);
 
   Loop& loop_;

@@ -32,7 +32,9 @@ void PowerDebt::look() {
   auto owing = std::make_shared<std::vector<NodeId>>();
   auto find = [owing](Sql& sql) -> Status {
     for (const Json& row : TRY(Store::all(sql, "node"))) {
-      if (row.value("powerOffOwed", true)) owing->push_back(NodeId(json_text(row, "node")));
+      // A row that does not say is a row that owes.
+      bool owes = json_bool_or(row, "powerOffOwed", true).value_or(true);
+      if (owes) owing->push_back(NodeId(json_text(row, "node")));
     }
     return {};
   };

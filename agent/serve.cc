@@ -81,8 +81,8 @@ class SiteAgent {
   Status open_engine() {
     bmcs_ = std::make_unique<RedfishBmcFactory>(http_, clock_);
     bootd_ = std::make_unique<BootdClient>(loop_, http_, config_.bootd_socket);
-    tools_ = Tools{bmcs_.get(), bootd_.get(),      &vault_, &clock_,
-                   &random_,    &config_.identity, &busy_,  &chain_};
+    tools_ = Tools{bmcs_.get(),       bootd_.get(), &vault_, &clock_,    &random_,
+                   &config_.identity, &busy_,       &chain_, &sightings_};
     threads_ = std::make_unique<StepThreadPool>();
     Engine::Options options;
     options.loop = &loop_;
@@ -115,6 +115,7 @@ class SiteAgent {
     api_ = std::make_unique<SiteApi>(loop_, *database_, *engine_, tools_, std::move(doors));
     HttpServerOptions options;
     options.unix_path = config_.local_socket;
+    options.unix_mode = 0666;  // whoever connects is judged by its user id
     options.allowed_uids = config_.local_uids;
     server_ = std::make_unique<HttpServer>(loop_, options,
                                            [this](const ServerRequest& request, Responder respond) {
@@ -163,6 +164,7 @@ class SiteAgent {
   SystemRandom random_;
   BusyNodes busy_;
   EvidenceChain chain_;
+  Sightings sightings_;
   Loop loop_;
   CurlMulti http_{loop_};
   std::unique_ptr<Database> database_;

@@ -3,6 +3,7 @@
 // simulation replaces. Thread-safe as their members are.
 #pragma once
 
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -81,6 +82,25 @@ class EvidenceChain {
   Head head_;
 };
 
+// When each node's ramdisk was last heard, whatever it said. Only in memory: after a restart of the
+// agent a ramdisk has its whole time again.
+class Sightings {
+ public:
+  void seen(const std::string& node, int64_t now_ms) {
+    std::lock_guard lock(mutex_);
+    last_ms_[node] = now_ms;
+  }
+  int64_t last_ms(const std::string& node) const {
+    std::lock_guard lock(mutex_);
+    auto it = last_ms_.find(node);
+    return it == last_ms_.end() ? 0 : it->second;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, int64_t> last_ms_;
+};
+
 struct SiteIdentity {
   std::string site;
   std::string domain;
@@ -106,6 +126,7 @@ struct Tools {
   const SiteIdentity* identity = nullptr;
   BusyNodes* busy = nullptr;
   EvidenceChain* chain = nullptr;
+  Sightings* sightings = nullptr;
 };
 
 }  // namespace leasehold

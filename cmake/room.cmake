@@ -31,8 +31,11 @@ function(room name)
 endfunction()
 
 # program(NAME MAIN LINKS...): an executable whose main() wires the rooms by hand.
+# `programs` builds them all, without the tests.
+add_custom_target(programs)
 function(program name main)
   add_executable(${name} ${main})
   target_link_libraries(${name} PRIVATE ${ARGN})
   target_precompile_headers(${name} REUSE_FROM pch_json)
+  add_dependencies(programs ${name})
 endfunction()

@@ -77,7 +77,10 @@ HttpResponse BootControlApi::disarm(const std::string& mac) {
 void BootControlApi::poll_claims(const ServerRequest& request, Responder respond) {
   Result<int64_t> after = parse_after(query_value(request.query, "after"));
   if (!after.ok()) return respond(error_response(after.error()));
-  if (!table_.claims_after(after.value()).empty()) return respond(claims_response(after.value()));
+  bool at_once = query_value(request.query, "wait") == "0";
+  if (at_once || !table_.claims_after(after.value()).empty()) {
+    return respond(claims_response(after.value()));
+  }
   if (polls_.size() >= limits::kBootClaimPolls) answer_poll(polls_.begin());
   const uint64_t connection = request.connection;
   const uint64_t timer = loop_.after(poll_ms_, [this, connection] {

@@ -27,6 +27,7 @@ HttpServerOptions boot_options(const BootdConfig& config) {
 HttpServerOptions control_options(const BootdConfig& config) {
   HttpServerOptions options;
   options.unix_path = config.control_socket;
+  options.unix_mode = 0666;  // whoever connects is judged by its user id
   options.allowed_uids = config.control_uids;
   return options;
 }

@@ -105,6 +105,8 @@ Status build_sysroot(const SysrootPlan& plan) {
   tree.attribute("sys/class/dmi/id/product_serial", plan.serial);
   tree.attribute("sys/class/dmi/id/product_uuid", plan.uuid);
   tree.copy_folder("etc/leasehold", plan.image_etc);
+  // A machine without GPUs has a PCI bus all the same; one whose bus cannot be seen shows nothing.
+  fs::create_directories(fs::path(plan.root) / "sys/bus/pci/devices", problem);
   fs::create_directories(fs::path(plan.root) / "tmp", problem);
   fs::create_directories(fs::path(plan.root) / "run", problem);
   return tree.status();

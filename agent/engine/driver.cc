@@ -36,7 +36,7 @@ bool Driver::advance(Run& run) {
   }
   if (run.commit) return save(run);
   if (host_.draining()) {
-    host_.wait(run, 0, {});
+    host_.wait(run, 0, {}, RunHost::OnStop::kSleepOn);
     return false;
   }
   if (run.failing) return begin_failure(run);
@@ -93,7 +93,7 @@ bool Driver::retry_later(Run& run, const Error& error) {
                                      {"node", run.state.run.node.str()},
                                      {"message", error.text()},
                                      {"again_in_ms", run.retry_ms}});
-  host_.wait(run, run.retry_ms, {});
+  host_.wait(run, run.retry_ms, {}, RunHost::OnStop::kSleepOn);
   return false;
 }
 

@@ -18,7 +18,8 @@ class RunHost {
   // After a commit: the timeline, the log, the notices.
   virtual void publish(Run& run, std::vector<RunEvent> events, std::vector<Json> notices) = 0;
   // Both give the run away: the driver's thread touches it no more. `event` may be empty.
-  virtual void wait(Run& run, int64_t delay_ms, const std::string& event) = 0;
+  enum class OnStop { kWake, kSleepOn };  // a cleanup and a full disk are not hurried by a stop
+  virtual void wait(Run& run, int64_t delay_ms, const std::string& event, OnStop on_stop) = 0;
   virtual void retire(Run& run) = 0;
 };
 

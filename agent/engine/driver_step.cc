@@ -30,6 +30,7 @@ bool Driver::step(Run& run) {
     return true;
   }
   if (run.visited && !refresh(run)) return false;
+  if (!run.visited || !run.memory) run.memory = std::make_shared<Json>(Json::object());
   StepOutcome outcome = Done{};
   if (run.load_error) {
     outcome = *run.load_error;
@@ -78,6 +79,7 @@ StepContext Driver::context(const Run& run) const {
   seen.outputs = run.state.outputs;
   seen.recovering = seen.attempt > 1;
   seen.clock = options_.clock;
+  seen.memory = run.memory ? run.memory : std::make_shared<Json>(Json::object());
   return seen;
 }
 
@@ -88,7 +90,8 @@ bool Driver::judge(Run& run, StepOutcome outcome) {
     return pause(run, std::max(poll->every_ms, limits::kPollMinMs), poll->within_ms, poll->code,
                  poll->why, {});
   } else if (auto* await = std::get_if<Await>(&outcome)) {
-    return pause(run, limits::kAwaitRecheckMs, await->within_ms, await->code, await->why,
+    int64_t recheck_ms = std::clamp(await->recheck_ms, limits::kPollMinMs, limits::kAwaitRecheckMs);
+    return pause(run, recheck_ms, await->within_ms, await->code, await->why,
                  await->event);
   } else if (auto* again = std::get_if<Again>(&outcome)) {
     close_again(run, *again);
@@ -124,7 +127,8 @@ bool Driver::pause(Run& run, int64_t every_ms, int64_t within_ms, Code code, con
     polling.at_ms = options_.clock->now_ms();
     host_.publish(run, {polling}, {});
   }
-  host_.wait(run, std::min(every_ms, left), event);
+  host_.wait(run, std::min(every_ms, left), event,
+             run.next.cleanup ? RunHost::OnStop::kSleepOn : RunHost::OnStop::kWake);
   return false;
 }
 

@@ -73,10 +73,15 @@ void Engine::post_event(const RunId& run, const std::string& event) {
 }
 
 void Engine::stop(const RunId& run) {
-  std::shared_ptr<Run> open = impl_->find(run);
-  if (!open) return;
-  open->stop = true;
-  impl_->resume(run);
+  bool wakes = false;
+  {
+    std::lock_guard lock(impl_->mutex_);
+    auto found = impl_->runs_.find(run);
+    if (found == impl_->runs_.end()) return;
+    found->second->stop = true;
+    wakes = found->second->waiting && found->second->stop_wakes;
+  }
+  if (wakes) impl_->resume(run);
 }
 
 std::vector<RunProgress> Engine::open_runs() const {
@@ -155,11 +160,12 @@ void Engine::Impl::forget_events(Run& run) {
   run.posted.clear();
 }
 
-void Engine::Impl::wait(Run& run, int64_t delay_ms, const std::string& event) {
+void Engine::Impl::wait(Run& run, int64_t delay_ms, const std::string& event, OnStop on_stop) {
   RunId id = run.id;
   {
     std::lock_guard lock(mutex_);
     run.wait_event = event;
+    run.stop_wakes = on_stop == OnStop::kWake;
   }
   later([id, delay_ms](Impl& self) { self.arm(id, delay_ms); });
 }
@@ -172,7 +178,8 @@ void Engine::Impl::arm(const RunId& id, int64_t delay_ms) {
     if (found == runs_.end() || draining_) return;
     Run& run = *found->second;
     run.waiting = true;
-    bool now = run.stop || (!run.wait_event.empty() && run.posted.count(run.wait_event) != 0);
+    bool now = (run.stop && run.stop_wakes) ||
+               (!run.wait_event.empty() && run.posted.count(run.wait_event) != 0);
     auto task = [self = weak_from_this(), id] {
       std::shared_ptr<Impl> impl = self.lock();
       if (!impl) return;

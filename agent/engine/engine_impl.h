@@ -17,7 +17,7 @@ struct Engine::Impl : public RunHost, public std::enable_shared_from_this<Engine
   bool draining() const override { return draining_; }
   void forget_events(Run& run) override;
   void publish(Run& run, std::vector<RunEvent> events, std::vector<Json> notices) override;
-  void wait(Run& run, int64_t delay_ms, const std::string& event) override;
+  void wait(Run& run, int64_t delay_ms, const std::string& event, OnStop on_stop) override;
   void retire(Run& run) override;
 
   Status recover();

@@ -39,6 +39,7 @@ struct Run {
   std::optional<Error> failing;     // to be turned into a failure before anything else
   bool loaded = false;              // state was read from the journal
   bool visited = false;             // this attempt has said Poll or Await
+  std::shared_ptr<Json> memory;     // what this attempt remembers (StepContext::memory)
   bool generic_failure = false;     // the workflow's own rows of a failure were refused
   int64_t started_ms = 0;           // of this attempt
   int64_t started_monotonic_ms = 0;
@@ -50,6 +51,7 @@ struct Run {
   std::set<std::string> posted;  // events since the rows were loaded
   bool waiting = false;          // the loop's thread has it
   std::string wait_event;
+  bool stop_wakes = false;
   uint64_t timer = 0;
 
   std::atomic<bool> stop{false};

@@ -46,8 +46,8 @@ RowChange run_row(const RunState& state) {
               {"pass", state.pass},
               {"code", state.error ? code_name(state.error->code) : ""},
               {"message", state.error ? scrubbed(state.error->message) : ""},
-              {"started_at", format_time(run.started_ms)},
-              {"finished_at", finished ? format_time(state.finished_ms) : ""}};
+              {"startedAt", format_time(run.started_ms)},
+              {"finishedAt", finished ? format_time(state.finished_ms) : ""}};
   return {"run", run.id.str(), std::move(row)};
 }
 
@@ -66,8 +66,8 @@ RowChange step_row(const RunState& state, const JournalRecord& record, const Wor
               {"pass", record.pass},
               {"attempt", record.attempt},
               {"state", step_state(record)},
-              {"started_at", format_time(started ? record.at_ms : state.place_started_ms)},
-              {"finished_at", started ? "" : format_time(record.at_ms)}};
+              {"startedAt", format_time(started ? record.at_ms : state.place_started_ms)},
+              {"finishedAt", started ? "" : format_time(record.at_ms)}};
   if (record.kind == JournalKind::kDone) row["output"] = json_member(record.body, "output");
   if (record.kind == JournalKind::kFailed) {
     row["code"] = json_text(record.body, "code");

@@ -58,10 +58,10 @@ Status serve(const std::string& config_path) {
   ports.send = [&](std::string frame) { (void)agent->send(frame).ok(); };
   ports.close = [&](uint64_t connection) { server->close(connection); };
   Relay relay(loop, std::move(ports));
-  server = std::make_unique<HttpServer>(
-      loop, server_options(config), [&](const ServerRequest& request, Responder respond) {
-        relay.handle(request, std::move(respond));
-      });
+  server = std::make_unique<HttpServer>(loop, server_options(config),
+                                        [&](const ServerRequest& request, Responder respond) {
+                                          relay.handle(request, std::move(respond));
+                                        });
   server->on_close([&](uint64_t connection) { relay.peer_gone(connection); });
   agent = std::make_unique<FramedClient>(loop, config.agent_socket,
                                          agent_events(relay, agent, config.agent_socket));

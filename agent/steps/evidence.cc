@@ -237,7 +237,7 @@ StepOutcome exit_tenant_root(const Tools& tools, StepContext& context) {
   node.clean_run = context.run.id.str();
   node.role.clear();
   node.release_wipe.clear();
-  node.inventory = context.output("metal.ensureRamdisk/inventory").value("inventory", Json());
+  node.inventory = json_member(context.output("metal.ensureRamdisk/inventory"), "inventory");
   lease.value().exit_generation = node.generation;
   lease.value().ended_at = format_time(tools.clock->now_ms());
   ramdisk.value().state = "closed";

@@ -94,6 +94,17 @@ Json body_of(const ResultRow& result) {
   return head.ok() ? body : Json();
 }
 
+// A machine that hangs in the middle says nothing and reads On.
+std::optional<Error> is_silent(const Tools& tools, const StepContext& context,
+                               const CommandSpec& spec) {
+  int64_t allowed_ms = profile_of(context).value_or(HardwareProfile()).ramdisk_silent_s * 1000;
+  int64_t heard_ms = std::max(tools.sightings->last_ms(context.run.node.str()), context.started_ms);
+  if (tools.clock->now_ms() - heard_ms <= allowed_ms) return std::nullopt;
+  return Error(Code::kRamdiskLost, "the ramdisk has said nothing for " +
+                                       std::to_string(allowed_ms / 1000) +
+                                       " s while it worked on " + spec.verb);
+}
+
 Result<Json> wipe_args(const Tools& tools, const StepContext& context) {
   PoolPolicy policy = TRY(policy_of(context));
   NodeRow node = TRY(node_of(context));
@@ -210,9 +221,11 @@ StepOutcome command_await(const Tools& tools, StepContext& context, const Comman
   for (const ResultRow& result : found.value()) {
     if (result.result != id) continue;
     if (result.verdict != "PASS") return Error(spec.failure, result.reason);
-    return Done{
-        Json{{"command", id}, {"digest", result.digest}, {"verdict", result.verdict}}, {}, {}};
+    Json output = {{"command", id}, {"digest", result.digest}, {"verdict", result.verdict}};
+    if (result.kind == "inventory") output["inventory"] = body_of(result);
+    return Done{std::move(output), {}, {}};
   }
+  if (std::optional<Error> silent = is_silent(tools, context, spec)) return *silent;
   Result<std::unique_ptr<Bmc>> bmc = open_bmc(tools, context);
   Result<PowerState> state =
       bmc.ok() ? bmc.value()->power_state() : Result<PowerState>(bmc.error());

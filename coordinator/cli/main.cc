@@ -5,11 +5,13 @@
 
 #include "coordinator/cli/ca_command.h"
 #include "coordinator/cli/command.h"
+#include "coordinator/cli/evidence_command.h"
 
 int main(int argc, char** argv) {
   CLI::App app("Leases whole machines, and takes them back.", "leasehold");
   app.require_subcommand(1);
   leasehold::add_ca_command(app);
+  leasehold::add_evidence_command(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {

@@ -4,6 +4,8 @@
 #include <set>
 #include <vector>
 
+template class nlohmann::basic_json<>;
+
 namespace leasehold {
 namespace {
 

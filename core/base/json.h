@@ -13,6 +13,9 @@
 #include "core/base/limits.h"
 #include "core/base/result.h"
 
+// Instantiated once, in json.cc: every file that includes this would do it again, for seconds.
+extern template class nlohmann::basic_json<>;
+
 namespace leasehold {
 
 using Json = nlohmann::json;

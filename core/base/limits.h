@@ -106,6 +106,7 @@ inline constexpr int kVaultVersionsAlive = 3;
 
 // Evidence
 inline constexpr size_t kEvidenceBytes = 4 << 20;
+inline constexpr int64_t kRamdiskHeartbeatMs = 5'000;
 inline constexpr int64_t kRamdiskLifeMaxMs = 7LL * 24 * 3600 * 1000;
 inline constexpr int64_t kEvidenceClockSkewMs = 300'000;
 // The least that a sampled read-back reads: the first and the last so many bytes, and a sample.

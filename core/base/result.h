@@ -49,13 +49,14 @@ class [[nodiscard]] Result {
     require_ok();
     return std::get<0>(state_);
   }
-  T&& value() && {
+  // By value: `for (auto& x : call().value())` must not outlive what it walks over.
+  T value() && {
     require_ok();
     return std::get<0>(std::move(state_));
   }
   Error& error() & { return std::get<1>(state_); }
   const Error& error() const& { return std::get<1>(state_); }
-  Error&& error() && { return std::get<1>(std::move(state_)); }
+  Error error() && { return std::get<1>(std::move(state_)); }
   T value_or(T other) && { return ok() ? std::get<0>(std::move(state_)) : std::move(other); }
 
  private:
@@ -77,7 +78,7 @@ class [[nodiscard]] Result<void> {
   }
   Error& error() & { return error_; }
   const Error& error() const& { return error_; }
-  Error&& error() && { return std::move(error_); }
+  Error error() && { return std::move(error_); }
 
  private:
   Error error_;

@@ -105,11 +105,12 @@ namespace leasehold {
   X(kNoReceipt, "no-receipt", "The file has no receipt of the coordinator.")                      \
   X(kReceiptUnreadable, "receipt-unreadable", "The file has a receipt that is not understood.")
 
-#define LEASEHOLD_EVIDENCE_REASONS(X)                                      \
-  LEASEHOLD_EVIDENCE_REASONS_FORM(X)                                       \
-  LEASEHOLD_EVIDENCE_REASONS_SIGNER(X)                                     \
-  LEASEHOLD_EVIDENCE_REASONS_CONTEXT(X) LEASEHOLD_EVIDENCE_REASONS_DISK(X) \
-      LEASEHOLD_EVIDENCE_REASONS_GPU(X) LEASEHOLD_EVIDENCE_REASONS_RUN(X)
+#define LEASEHOLD_EVIDENCE_REASONS(X)                                  \
+  LEASEHOLD_EVIDENCE_REASONS_FORM(X)                                   \
+  LEASEHOLD_EVIDENCE_REASONS_SIGNER(X)                                 \
+  LEASEHOLD_EVIDENCE_REASONS_CONTEXT(X)                                \
+  LEASEHOLD_EVIDENCE_REASONS_DISK(X) LEASEHOLD_EVIDENCE_REASONS_GPU(X) \
+      LEASEHOLD_EVIDENCE_REASONS_RUN(X)
 
 enum class EvidenceReason {
 #define LEASEHOLD_ENUM(enumerator, name, meaning) enumerator,
@@ -140,9 +141,9 @@ class [[nodiscard]] Checked {
       : state_(std::in_place_index<1>, std::move(refusal)) {}  // NOLINT
   bool ok() const { return state_.index() == 0; }
   const T& value() const& { return std::get<0>(require_ok().state_); }
-  T&& value() && { return std::get<0>(std::move(require_ok().state_)); }
+  T value() && { return std::get<0>(std::move(require_ok().state_)); }
   const EvidenceRefusal& error() const& { return std::get<1>(state_); }
-  EvidenceRefusal&& error() && { return std::get<1>(std::move(state_)); }
+  EvidenceRefusal error() && { return std::get<1>(std::move(state_)); }
 
  private:
   const Checked& require_ok() const {
@@ -166,7 +167,7 @@ class [[nodiscard]] Checked<void> {
     if (!ok_) check_failed(__FILE__, __LINE__, "ok()", refusal_.text());
   }
   const EvidenceRefusal& error() const& { return refusal_; }
-  EvidenceRefusal&& error() && { return std::move(refusal_); }
+  EvidenceRefusal error() && { return std::move(refusal_); }
 
  private:
   EvidenceRefusal refusal_;

@@ -89,10 +89,12 @@ Result<int64_t> parse_seconds(const Json& timeouts, const char* key, int64_t fal
 }
 
 Status parse_timeouts(const Json& timeouts, HardwareProfile& out) {
-  TRY(check_keys(timeouts, {"power_off_s", "power_on_s", "call_home_s"}, "a profile's timeouts"));
+  TRY(check_keys(timeouts, {"power_off_s", "power_on_s", "call_home_s", "ramdisk_silent_s"},
+                 "a profile's timeouts"));
   out.power_off_s = TRY(parse_seconds(timeouts, "power_off_s", out.power_off_s));
   out.power_on_s = TRY(parse_seconds(timeouts, "power_on_s", out.power_on_s));
   out.call_home_s = TRY(parse_seconds(timeouts, "call_home_s", out.call_home_s));
+  out.ramdisk_silent_s = TRY(parse_seconds(timeouts, "ramdisk_silent_s", out.ramdisk_silent_s));
   return {};
 }
 

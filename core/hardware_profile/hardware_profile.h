@@ -45,6 +45,7 @@ struct HardwareProfile {
   int64_t power_off_s = 300;
   int64_t power_on_s = 300;
   int64_t call_home_s = 900;
+  int64_t ramdisk_silent_s = 60;  // a ramdisk that has said nothing for so long is lost
   std::optional<Vetting> vetted;  // none: its machines are not leased with root (D3)
 
   // INVALID_INPUT with the field, dotted ("components.bmc.ids").

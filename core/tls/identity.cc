@@ -109,6 +109,7 @@ std::string Identity::uri() const {
       return centre + name_of_kind + "/" + tenant + "/" + name;
   }
   LEASEHOLD_CHECK(false, "unknown kind of identity");
+  return "";
 }
 
 Result<Identity> Identity::parse(std::string_view uri, const std::string& domain) {

@@ -185,6 +185,11 @@ Result<std::vector<Command>> GatewayClient::commands(int64_t& newest) {
   return commands;
 }
 
+Status GatewayClient::telemetry(const std::string& command) {
+  TRY(call("POST", "/v1/telemetry", dump_json({{"command", command}}), limits::kRamdiskRequestMs));
+  return {};
+}
+
 Status GatewayClient::post_result(const std::string& body) {
   TRY(call("POST", "/v1/results", body, limits::kRamdiskRequestMs));
   return {};

@@ -4,6 +4,7 @@
 
 #include "core/base/limits.h"
 #include "core/base/log.h"
+#include "pxe/ramdisk/heartbeat.h"
 
 namespace leasehold {
 namespace {
@@ -70,7 +71,10 @@ Status Ramdisk::greet_and_join(GatewayClient& gateway) {
 
 void Ramdisk::answer(GatewayClient& gateway, Executor& executor, const Command& command) {
   log_line(LogEvent::kRamdiskCommand, {{"command", command.id}, {"verb", command.verb}});
-  Result<std::string> result = executor.run(command);
+  Result<std::string> result = [&] {
+    Heartbeat heartbeat(gateway, command.id);
+    return executor.run(command);
+  }();
   if (!result.ok()) {
     log_line(LogEvent::kRequestRefused,
              {{"command", command.id}, {"message", result.error().text()}});

@@ -12,6 +12,8 @@ RedfishReply get_service(const Call&) {
                           {"Name", "Update Service"},
                           {"ServiceEnabled", true},
                           {"Status", status_ok()},
+                          // No action is offered; clients insist on the member.
+                          {"Actions", {{"Oem", Json::object()}}},
                           {"FirmwareInventory", link(kInventory)}});
 }
 

@@ -3,6 +3,11 @@
 owes power-off until it is read. One machine per case, all in one site, so that one never waits for
 another."""
 
+import json
+import re
+import urllib.error
+import urllib.request
+
 import support
 from support import SiteTest, sitekit
 
@@ -37,7 +42,10 @@ class Machines(SiteTest):
             faulty("dies", 9, {"on": "tool", "method": "format", "path": "*", "action": "dies"}),
             faulty("lies", 10, {"on": "tool", "method": "format", "path": "*", "action": "lie"}),
             faulty("skips-diagnosis", 11, {"on": "tool", "method": "diag", "path": "*",
-                                           "action": "skip"}),
+                                           "action": "lie",
+                                           "args": {"test": "Inforom", "status": "Skip"}}),
+            faulty("claimed-twice", 14, {"on": "machine", "method": "", "path": "*",
+                                         "action": "no-boot"}),
             sitekit.machine("drifted", 12, firmware={**sitekit.FIRMWARE, "BIOS": "2.3.9"}),
             sitekit.machine("no-version", 13, firmware={**sitekit.FIRMWARE, "BIOS": ""}),
         ]
@@ -85,6 +93,32 @@ class Machines(SiteTest):
     def test_a_machine_that_never_boots(self):
         self.fails("never-boots", "RAMDISK_NO_CALL_HOME")
         self.wait_off("never-boots")
+
+    def test_a_boot_that_is_claimed_twice(self):
+        """Two machines ask for one run document: only the first gets it, and the run fails."""
+        self.site.adopt("claimed-twice")
+        run = self.site.work("claimed-twice", "release")
+        script_url = "http://127.0.0.1:%d/boot/52:54:00:77:00:0e" % self.site.boot_port
+
+        def script():
+            try:
+                with urllib.request.urlopen(script_url, timeout=5) as answer:
+                    return answer.read().decode()
+            except urllib.error.HTTPError:
+                return None
+        text = sitekit.wait_for("the boot script", script)
+        self.assertTrue(text.startswith("#!ipxe"))
+        self.assertNotIn("token", text)
+        document_url = re.search(r"leasehold\.run=(\S+)", text).group(1)
+        with urllib.request.urlopen(document_url, timeout=5) as answer:
+            self.assertEqual(json.load(answer)["run"], run)
+        with self.assertRaises(urllib.error.HTTPError) as second:
+            urllib.request.urlopen(document_url, timeout=5)
+        self.assertEqual(second.exception.code, 410)
+        second.exception.close()
+        self.site.wait_run(run)
+        self.assert_quarantined("claimed-twice", "BOOT_CLAIMED_TWICE")
+        self.wait_off("claimed-twice")
 
     def test_a_machine_that_boots_its_own_disk(self):
         self.fails("boots-its-disk", "RAMDISK_NO_CALL_HOME")

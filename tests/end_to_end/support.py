@@ -27,7 +27,8 @@ class SiteTest(unittest.TestCase):
     """One site per test class, its machines made by `machines()`."""
 
     site = None
-    timeouts = {"power_off_s": 3, "power_on_s": 3, "call_home_s": 4}
+    timeouts = {"power_off_s": 3, "power_on_s": 3, "call_home_s": 6,
+                "ramdisk_silent_s": 9}
     policy = None
 
     @classmethod

@@ -1,7 +1,9 @@
-// A folder under the system's temporary folder that goes away with its owner. Tests only.
+// A folder that goes away with its owner: under the system's temporary folder, or in memory where
+// no test wants to wait for a disk. Tests only.
 #pragma once
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -10,8 +12,11 @@ namespace leasehold::test {
 
 class TempFolder {
  public:
-  TempFolder() {
-    std::string form = (std::filesystem::temp_directory_path() / "leasehold-test-XXXXXX").string();
+  enum class Where { kDisk, kMemory };
+  explicit TempFolder(Where where = Where::kDisk) {
+    std::filesystem::path parent = std::filesystem::temp_directory_path();
+    if (where == Where::kMemory && ::access("/dev/shm", W_OK) == 0) parent = "/dev/shm";
+    std::string form = (parent / "leasehold-test-XXXXXX").string();
     if (::mkdtemp(form.data()) != nullptr) path_ = form;
   }
   ~TempFolder() {

@@ -13,9 +13,12 @@
 
 namespace leasehold::test {
 
+// Within the lives of the certificates that evidence_fixture.h makes.
+inline constexpr int64_t kEpochMs = 1'795'953'600'000;
+
 class VirtualTime : public Clock, public Turns, public StepThreads {
  public:
-  int64_t now_ms() override { return 1'700'000'000'000 + monotonic_ms_; }
+  int64_t now_ms() override { return kEpochMs + monotonic_ms_; }
   int64_t monotonic_ms() override { return monotonic_ms_; }
   void sleep_ms(int64_t duration_ms) override { monotonic_ms_ += duration_ms; }
 

@@ -33,7 +33,7 @@ class Trial {
         }));
     engine_ = std::make_unique<Engine>(options());
     TRY(engine_->recover());
-    world_->started(*engine_, time_);
+    world_->started(*engine_, *database_, time_);
     return {};
   }
   Status begin() {
@@ -105,7 +105,7 @@ class Trial {
     }
   }
 
-  TempFolder folder_;
+  TempFolder folder_{TempFolder::Where::kMemory};
   FaultyVfs disk_;
   VirtualTime time_;
   std::unique_ptr<LawWorld> world_;

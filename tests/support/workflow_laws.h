@@ -30,7 +30,7 @@ class LawWorld {
   virtual Status apply(Sql& sql, const RowChange& change) = 0;
   virtual Done fail_unknown(const RunInfo& run, const Snapshot& rows, const Error& error) = 0;
   // The agent was started (again): whoever posts events to the run does it through this engine.
-  virtual void started(Engine& engine, VirtualTime& time) = 0;
+  virtual void started(Engine& engine, Database& database, VirtualTime& time) = 0;
   // What the world and the rows say at the end, without what may differ (times, attempts, random
   // ids, how often something was looked at).
   virtual Json final_state(Sql& sql) = 0;

@@ -87,6 +87,8 @@ constexpr const char* kReset = "/redfish/v1/Systems/1/Actions/ComputerSystem.Res
 constexpr const char* kAccount = "/redfish/v1/AccountService/Accounts/2";
 
 class RunningSite {
+  test::TempFolder folder_;  // goes last
+
  public:
   explicit RunningSite(const Json& machine_changes = Json::object()) {
     write("password", "factory-1\n", 0600);
@@ -211,11 +213,15 @@ class RunningSite {
   Json facts;
 
  private:
-  test::TempFolder folder_;
   Json config_;
   CurlEasyClient client_;
 };
 
-inline bool process_exists(pid_t pid) { return ::kill(pid, 0) == 0; }
+// A zombie is gone: who reaps it is not our business.
+inline bool process_exists(pid_t pid) {
+  std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat", 4096).value_or("");
+  size_t end = stat.rfind(')');
+  return end != std::string::npos && stat.compare(end, 3, ") Z") != 0;
+}
 
 }  // namespace leasehold::simsite

@@ -31,7 +31,8 @@ TEST_CASE("a network boot runs the ramdisk, which formats the disk through the s
 
   pid_t pid = site.ask("/machines/m1")["ramdisk_pid"];
   REQUIRE(process_exists(pid));
-  CHECK(session_members(pid).size() == 2);  // the script and its sleep
+  // The script and its sleep.
+  CHECK(eventually([&] { return session_members(pid).size() == 2; }));
   site.reset("ForceOff");
   CHECK(site.power() == "Off");
   CHECK_FALSE(process_exists(pid));
@@ -278,8 +279,11 @@ TEST_CASE("the ramdisk goes down with a killed simulation") {
   site.reset("On");
   REQUIRE(site.comes_to_run("ramdisk"));
   pid_t pid = site.ask("/machines/m1")["ramdisk_pid"];
+  REQUIRE(eventually([&] { return !site.text("state/m1/root/format.out").empty(); }));
+  std::vector<pid_t> members = session_members(pid);
   site.program->stop(SIGKILL);
   CHECK(eventually([&] { return !process_exists(pid); }));
+  for (pid_t member : members) ::kill(member, SIGKILL);  // the script's sleep knew nothing of it
 }
 
 int run_shell(const std::string& command) {

@@ -42,7 +42,7 @@ TEST_CASE("places run in order, then the cleanup, and rows come with their step"
   CHECK(run["lease"] == "l1");
   CHECK(run["work"] == "w1");
   CHECK(run["code"] == "");
-  CHECK(run["finished_at"] != "");
+  CHECK(run["finishedAt"] != "");
   Json step = rig.row("step", "r-1-p1-01");
   CHECK(step["state"] == "done");
   CHECK(step["title"] == "title of a");

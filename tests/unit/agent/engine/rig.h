@@ -21,7 +21,7 @@ inline RunInfo run_info(const std::string& id, const std::string& node = "n1") {
   run.work = WorkId("w1");
   run.workflow = "fake@1";
   run.generation = 7;
-  run.started_ms = 1'700'000'000'000;
+  run.started_ms = kEpochMs;
   return run;
 }
 
@@ -34,7 +34,7 @@ inline Place place(const std::string& name, std::function<StepOutcome(StepContex
 }
 
 struct Rig {
-  TempFolder folder;
+  TempFolder folder{TempFolder::Where::kMemory};
   FaultyVfs disk;
   VirtualTime time;
   Workflow workflow;

@@ -11,7 +11,7 @@ using namespace leasehold;
 namespace {
 
 struct Store {
-  test::TempFolder folder;
+  test::TempFolder folder{test::TempFolder::Where::kMemory};
   test::FaultyVfs vfs;  // only so that no test waits for the disk
   std::unique_ptr<Database> database = open();
 

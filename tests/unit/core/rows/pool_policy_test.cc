@@ -50,7 +50,7 @@ TEST_CASE("P1 to P10: the least policy and its defaults") {
   CHECK(policy.turnaround_ms == 4LL * 3600 * 1000);
   CHECK(policy.minimum_binding == JoinBinding::kNetwork);
   CHECK(policy.wipe_minimum == WipeMinimum::kPurge);
-  CHECK(policy.readback == Readback::kSample);
+  CHECK(policy.readback == ReadbackPolicy::kSample);
   CHECK(policy.tpm_refused == TpmRefused::kQuarantine);
   CHECK(policy.inspect_after_days == 0);
 }
@@ -74,7 +74,7 @@ TEST_CASE("every word of the policy") {
   CHECK(policy.turnaround_ms == 90 * 60'000);
   CHECK(policy.minimum_binding == JoinBinding::kTpm);
   CHECK(policy.wipe_minimum == WipeMinimum::kClear);
-  CHECK(policy.readback == Readback::kFull);
+  CHECK(policy.readback == ReadbackPolicy::kFull);
   CHECK(policy.tpm_refused == TpmRefused::kRecord);
   CHECK(policy.inspect_after_days == 30);
   CHECK(wipe_minimum_name(policy.wipe_minimum) == "clear");

@@ -1,0 +1,102 @@
+#include "core/base/bytes.h"
+#include "tests/support/release_world.h"
+
+namespace leasehold::test {
+namespace {
+
+class FakeBmc : public Bmc {
+ public:
+  FakeBmc(FakeMachine& machine, BmcCredential credential)
+      : machine_(machine), credential_(std::move(credential)) {}
+
+  Result<PowerState> power_state() override {
+    TRY(login());
+    return machine_.on ? PowerState::kOn : PowerState::kOff;
+  }
+  Status reset(ResetType type) override {
+    TRY(login());
+    if (type == ResetType::kOn) {
+      machine_.power_on();
+    } else {
+      machine_.power_off();
+    }
+    return {};
+  }
+  Result<BootOverride> boot_override() override {
+    TRY(login());
+    return machine_.next_boot;
+  }
+  Status set_boot_override(const BootOverride& wanted) override {
+    TRY(login());
+    machine_.next_boot = wanted;
+    return {};
+  }
+  Result<std::vector<BmcAccount>> accounts() override {
+    TRY(login());
+    return std::vector<BmcAccount>{{"2", "/accounts/2", credential_.user, "Administrator", true}};
+  }
+  Status set_password(const std::string&, const std::string& password) override {
+    TRY(login());
+    machine_.password = password;
+    return {};
+  }
+  Result<bool> credential_works(const BmcCredential& credential) override {
+    return credential.password == machine_.password;
+  }
+  Status delete_other_sessions() override { return login(); }
+  Result<FirmwareInventory> firmware_inventory() override {
+    TRY(login());
+    FirmwareInventory inventory;
+    for (const auto& [id, version] : machine_.firmware) {
+      inventory.items.push_back({id, id, version, true});
+    }
+    return inventory;
+  }
+
+ private:
+  Status login() const {
+    if (credential_.password == machine_.password) return {};
+    return Error(Code::kCredentialRefused, "the BMC refused the credential");
+  }
+  FakeMachine& machine_;
+  BmcCredential credential_;
+};
+
+}  // namespace
+
+std::unique_ptr<Bmc> FakeMachine::open(const BmcAddress&, const BmcCredential& credential) {
+  return std::make_unique<FakeBmc>(*this, credential);
+}
+
+Status FakeMachine::arm(const std::string&, const Json& arming) {
+  if (!armed_ever.insert(json_text(arming, "boot")).second) {
+    return Error(Code::kConflict, "this boot was armed before");
+  }
+  armed = arming;
+  return {};
+}
+
+Status FakeMachine::disarm(const std::string&) {
+  armed = Json();
+  return {};
+}
+
+void FakeMachine::power_on() {
+  if (on) return;
+  on = true;
+  bool network = next_boot.target == BootSourceOverrideTarget::kPxe &&
+                 next_boot.enabled != BootSourceOverrideEnabled::kDisabled;
+  if (next_boot.enabled == BootSourceOverrideEnabled::kOnce) next_boot = BootOverride{};
+  if (!network || armed.is_null()) return;
+  ramdisk = std::make_unique<Ramdisk>();
+  ramdisk->document = armed["document"];
+  ramdisk->key = generate_key();
+  ramdisk->csr_pem = make_csr(ramdisk->key.private_key_pem).value();
+}
+
+void FakeMachine::power_off() {
+  on = false;
+  ramdisk.reset();
+}
+
+}  // namespace leasehold::test

@@ -1,0 +1,89 @@
+// A machine that a tenant has had, with its BMC, bootd and platform ramdisk, in memory: the world
+// in which the agent's real workflows run for the four laws. Certificates, evidence and the rules
+// of the door are the real ones; only sockets and time are not. It survives the agent's crashes, as
+// a machine does. Tests only; one thread.
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "agent/engine/engine.h"
+#include "agent/store.h"
+#include "agent/tools.h"
+#include "tests/support/evidence_fixture.h"
+#include "tests/support/workflow_laws.h"
+
+namespace leasehold::test {
+
+// The machine and what stands around it.
+class FakeMachine : public BmcFactory, public BootControl {
+ public:
+  std::unique_ptr<Bmc> open(const BmcAddress& address, const BmcCredential& credential) override;
+  Status arm(const std::string& mac, const Json& arming) override;
+  Status disarm(const std::string& mac) override;
+
+  void power_on();
+  void power_off();
+
+  bool on = true;
+  bool wiped = false;
+  BootOverride next_boot;
+  std::string password;
+  std::map<std::string, std::string> firmware;
+  Json armed;                        // what bootd holds; null: nothing
+  std::set<std::string> armed_ever;  // power-on ids
+
+  // The ramdisk that runs, if one does.
+  struct Ramdisk {
+    Json document;
+    KeyPair key;
+    std::string csr_pem;
+    std::vector<std::string> chain_pem;   // empty until it has joined
+    std::map<std::string, Json> answers;  // command -> result as posted
+  };
+  std::unique_ptr<Ramdisk> ramdisk;
+};
+
+class ReleaseWorld : public LawWorld {
+ public:
+  // The initial rows are what this workflow starts from.
+  explicit ReleaseWorld(std::string workflow);
+
+  Workflow workflow(Clock& clock) override;
+  Status migrate(Sql& sql) override;
+  RunInfo run() override;
+  Status load(Sql& sql, const RunInfo& run, Snapshot& rows) override;
+  Status apply(Sql& sql, const RowChange& change) override;
+  Done fail_unknown(const RunInfo& run, const Snapshot& rows, const Error& error) override;
+  void started(Engine& engine, Database& database, VirtualTime& time) override;
+  Json final_state(Sql& sql) override;
+  std::string judge_failure(Sql& sql, const std::string& place) override;
+
+  FakeMachine& machine() { return machine_; }
+  const Tools& tools() const { return tools_; }
+  const Pki& pki() const { return pki_; }
+
+ private:
+  Status first_rows(Sql& sql);
+  Status parked_rows(Sql& sql);
+  void pump();
+  void join();
+  void answer_commands();
+  Json answer(const Json& command);
+
+  std::string workflow_;
+  Pki pki_;
+  SystemRandom random_;
+  std::unique_ptr<Vault> vault_;
+  SiteIdentity identity_;
+  BusyNodes busy_;
+  EvidenceChain chain_;
+  Sightings sightings_;
+  FakeMachine machine_;
+  Tools tools_;
+  Engine* engine_ = nullptr;
+  Database* database_ = nullptr;
+  VirtualTime* time_ = nullptr;
+};
+
+}  // namespace leasehold::test

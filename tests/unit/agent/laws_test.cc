@@ -1,0 +1,179 @@
+// The laws of DESIGN section 4 that show in a change of rows, by their names.
+#include <catch2/catch.hpp>
+
+#include "agent/intake.h"
+#include "agent/laws.h"
+#include "tests/unit/agent/door_site.h"
+
+using namespace leasehold;
+using namespace leasehold::test;
+
+namespace {
+
+NodeRow releasing() {
+  NodeRow node;
+  node.id = NodeId("n1");
+  node.state = NodeState::kReleasing;
+  node.trust = Trust::kTenantControlled;
+  node.generation = 4;
+  node.tenant_root = true;
+  node.lease = LeaseId("l-1");
+  return node;
+}
+
+NodeRow exited() {
+  NodeRow node = releasing();
+  node.trust = Trust::kPlatform;
+  node.generation = 5;
+  node.tenant_root = false;
+  node.lease = LeaseId();
+  node.clean_run = "r-1";
+  return node;
+}
+
+// The law that refuses the change, or "".
+std::string law(const NodeRow& before, const NodeRow& after) {
+  Status lawful = check_node_change(&before, after);
+  if (lawful.ok()) return "";
+  CHECK(lawful.error().code == Code::kInternal);
+  std::string text = lawful.error().message;
+  return text.substr(4, text.find(':') - 4);
+}
+
+}  // namespace
+
+TEST_CASE("law no-dirty-ready: ready needs platform trust, an accepted run and no owed power-off") {
+  NodeRow before = exited();
+  NodeRow ready = before;
+  ready.state = NodeState::kReady;
+  CHECK(law(before, ready).empty());
+  NodeRow unproven = ready;
+  unproven.clean_run.clear();
+  CHECK(law(before, unproven) == "no-dirty-ready");
+  NodeRow owing = ready;
+  owing.power_off_owed = true;
+  CHECK(law(before, owing) == "no-dirty-ready");
+  NodeRow tenants = releasing();
+  NodeRow dirty = tenants;
+  dirty.state = NodeState::kReady;
+  CHECK(law(tenants, dirty) == "no-dirty-ready");
+  NodeRow born = ready;
+  CHECK_FALSE(check_node_change(nullptr, born).ok());
+}
+
+TEST_CASE("law trust-first: trust returns only from a release, with the lease cleared") {
+  CHECK(law(releasing(), exited()).empty());
+  NodeRow kept = exited();
+  kept.lease = LeaseId("l-1");
+  CHECK(law(releasing(), kept) == "trust-first");
+  NodeRow root = exited();
+  root.tenant_root = true;
+  CHECK(law(releasing(), root) == "trust-first");
+  NodeRow deployed = releasing();
+  deployed.state = NodeState::kDeployed;
+  NodeRow back = exited();
+  back.state = NodeState::kDeployed;
+  CHECK(law(deployed, back) == "trust-first");
+}
+
+TEST_CASE("law generation-rises: leaving a lease raises it once, and it never falls") {
+  for (int64_t generation : {3, 4, 6}) {
+    NodeRow after = exited();
+    after.generation = generation;
+    CHECK(law(releasing(), after) == "generation-rises");
+  }
+  LeaseRow left;
+  left.id = LeaseId("l-1");
+  left.exit_generation = 5;
+  LeaseRow again = left;
+  again.exit_generation = 6;
+  CHECK_FALSE(check_lease_change(&left, again).ok());
+}
+
+TEST_CASE("law fail-closed: a failure keeps trust, is in maintenance and owes power-off") {
+  NodeRow failed = releasing();
+  failed.state = NodeState::kFailed;
+  failed.failed_from = "releasing";
+  failed.maintenance = true;
+  failed.power_off_owed = true;
+  CHECK(law(releasing(), failed).empty());
+  NodeRow lifted = failed;
+  lifted.maintenance = false;
+  CHECK(law(releasing(), lifted) == "fail-closed");
+  NodeRow free_of_debt = failed;
+  free_of_debt.power_off_owed = false;
+  CHECK(law(releasing(), free_of_debt) == "fail-closed");
+  NodeRow forgiven = failed;
+  forgiven.tenant_root = false;
+  CHECK(law(releasing(), forgiven) == "fail-closed");
+}
+
+TEST_CASE("the state table allows exactly the moves of the design") {
+  using enum NodeState;
+  const std::set<std::pair<NodeState, NodeState>> allowed = {
+      {kEnrolling, kReady},     {kEnrolling, kFailed}, {kReady, kDeploying},
+      {kReady, kFailed},        {kReady, kRetired},    {kDeploying, kDeployed},
+      {kDeploying, kReleasing}, {kDeploying, kFailed}, {kDeployed, kReleasing},
+      {kReleasing, kReady},     {kReleasing, kFailed}, {kFailed, kReleasing},
+      {kFailed, kEnrolling},    {kFailed, kRetired},   {kRetired, kEnrolling}};
+  for (int from = 0; from <= static_cast<int>(kRetired); ++from) {
+    for (int to = 0; to <= static_cast<int>(kRetired); ++to) {
+      auto move = std::pair(static_cast<NodeState>(from), static_cast<NodeState>(to));
+      CHECK(may_move(move.first, move.second) == allowed.contains(move));
+    }
+  }
+}
+
+TEST_CASE("law no-dirty-ready: the store refuses what breaks a law, with the whole transaction") {
+  DoorSite site;
+  Status put = site.in([&](Sql& sql) -> Status {
+    TRY(Store::put(sql, event_row("e-1", "node.failed", NodeId("n1"), 0, Json::object())));
+    NodeRow node = TRY(Store::node(sql, NodeId("n1")));
+    node.state = NodeState::kReady;
+    return Store::put(sql, node.change());
+  });
+  REQUIRE_FALSE(put.ok());
+  CHECK(put.error().code == Code::kInternal);
+  CHECK(site.row("node", "n1")["state"] == "releasing");
+  CHECK(site.row("event", "e-1").is_null());
+}
+
+TEST_CASE("law credential-kept: three versions at most, each bound to its BMC and account") {
+  SystemRandom random;
+  TempFolder folder;
+  REQUIRE(Vault::create_key_file(folder.file("key"), random).ok());
+  CHECK(Vault::create_key_file(folder.file("key"), random).error().code == Code::kConflict);
+  Vault vault = Vault::open(folder.file("key"), random).value();
+  VaultVersion like;
+  like.node = NodeId("n1");
+  like.bmc_url = "https://bmc";
+  like.account = "admin";
+  like.protocol = "redfish";
+  VaultVersion version = vault.new_version(like, 2, "the-password", "r-1");
+  CHECK(vault.password_of(version).value() == "the-password");
+  for (auto spoil :
+       {+[](VaultVersion& v) { v.bmc_url = "https://other"; },
+        +[](VaultVersion& v) { v.account = "root"; }, +[](VaultVersion& v) { v.protocol = "ipmi"; },
+        +[](VaultVersion& v) { v.number = 3; }}) {
+    VaultVersion moved = version;
+    spoil(moved);
+    CHECK_FALSE(vault.password_of(moved).ok());
+  }
+}
+
+TEST_CASE("generated passwords fit every BMC's policy") {
+  SystemRandom random;
+  for (int i = 0; i < 200; ++i) {
+    std::string password = generate_bmc_password(random);
+    CHECK(password.size() == 16);
+    CHECK(std::isalnum(static_cast<unsigned char>(password[0])));
+    auto has = [&](auto test) {
+      return std::any_of(password.begin(), password.end(),
+                         [&](char c) { return test(static_cast<unsigned char>(c)) != 0; });
+    };
+    CHECK(has([](int c) { return std::isupper(c); }));
+    CHECK(has([](int c) { return std::islower(c); }));
+    CHECK(has([](int c) { return std::isdigit(c); }));
+    CHECK(password.find_first_of("-_.+") != std::string::npos);
+  }
+}
