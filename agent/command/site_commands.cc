@@ -109,8 +109,9 @@ int finish(const Result<int>& outcome) {
 }  // namespace
 
 int print_error(const Error& error) {
-  std::cerr << "leasehold-agent: " << scrubbed(error.text()) << "\n  " << code_next(error.code)
-            << "\n";
+  std::cerr << "leasehold-agent: " << scrubbed(error.text()) << "\n";
+  // A command does not try again by itself; its own message says what to look at.
+  if (error.code != Code::kUnavailable) std::cerr << "  " << code_next(error.code) << "\n";
   return 1;
 }
 
