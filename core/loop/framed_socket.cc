@@ -82,7 +82,11 @@ struct FramedClient::Impl {
     connecting = std::make_unique<Stream>(loop, StreamKind::kUnix);
     connecting->connect_unix(path, [this](bool connected) {
       auto stream = std::exchange(connecting, nullptr);
-      connected ? on_connected(std::move(stream)) : retry_later();
+      if (connected) {
+        on_connected(std::move(stream));
+      } else {
+        retry_later();
+      }
     });
   }
   void on_connected(std::unique_ptr<Stream> stream) {

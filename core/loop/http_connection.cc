@@ -58,7 +58,11 @@ bool HttpConnection::decrypt(std::string_view bytes) {
   if (state == TlsState::kOpen) return true;
   if (state == TlsState::kFailed) {
     // An alert may be on its way out; if somebody still waits for an answer, nobody reads it.
-    phase_ == Phase::kReading ? linger() : close(CloseManner::kPlain);
+    if (phase_ == Phase::kReading) {
+      linger();
+    } else {
+      close(CloseManner::kPlain);
+    }
   } else {
     read_requests();  // close_notify may come in the same bytes as the last request
     on_end(StreamEnd::kFinished);

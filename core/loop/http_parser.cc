@@ -183,7 +183,8 @@ int HttpParser::on_headers() {
   }
   const bool body_follows = chunked || parser_.content_length > 0;
   expects_continue_ = !expects.empty() && body_follows && parser_.http_minor != 0;
-  request_.keep_alive = llhttp_should_keep_alive(&parser_) != 0;
+  // An HTTP/1.0 client's idea of keep-alive is not worth guessing at.
+  request_.keep_alive = parser_.http_minor != 0 && llhttp_should_keep_alive(&parser_) != 0;
   return HPE_OK;
 }
 

@@ -63,8 +63,8 @@ void HttpServer::Impl::on_connection(std::unique_ptr<Stream> stream) {
       made.peer_address.empty() ? "uid " + std::to_string(made.peer_uid) : made.peer_address;
   const Status admitted = admit(peer, made.peer_uid);
   if (!admitted.ok()) {
-    log_line(LogEvent::kRequestRefused, {{"peer", peer}, {"why", admitted.error().message}});
     if (refused_live >= limits::kHttpRefusedConnections) return;  // closes the stream
+    log_line(LogEvent::kRequestRefused, {{"peer", peer}, {"why", admitted.error().message}});
   }
   const uint64_t id = made.id;
   Entry& entry = live[id];

@@ -1,5 +1,6 @@
 // One libuv loop and its thread: servers, timers, the engine. Everything but post() and stop() is
-// called on the loop's thread. Owned by main().
+// called on the loop's thread. Owned by main(), and destroyed after all that lives on it. A program
+// with a loop ignores SIGPIPE.
 #pragma once
 
 #include <uv.h>

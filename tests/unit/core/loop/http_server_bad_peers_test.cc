@@ -110,7 +110,7 @@ TEST_CASE("every bad request is refused with its status and the connection's end
   });
   for (const Bad& bad : table) {
     // However the bytes are cut, the verdict is the same.
-    HttpParser parser(options.max_body_bytes);
+    HttpParser parser(options.max_body_bytes, false);
     for (size_t i = 0; i < bad.bytes.size() && parser.refused_status() == 0; i++) {
       size_t consumed = 0;
       parser.feed(std::string_view(bad.bytes).substr(i, 1), &consumed);

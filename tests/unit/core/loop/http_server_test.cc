@@ -226,3 +226,61 @@ TEST_CASE("the curl program can talk to the server") {
   CHECK(read_file(folder.file("code"), 100).value() == "200");
   CHECK(read_file(folder.file("out"), 100).value() == "POST /c x=1 hello");
 }
+
+TEST_CASE("firmware may leave the Host field out where the server says so; nobody may send two") {
+  LoopThread thread;
+  HttpServerOptions options = on_any_port();
+  options.host_optional = true;
+  ServerUnderTest tested(thread, options, echo);
+  RawClient raw(tested.port());
+  REQUIRE(raw.send("GET /f HTTP/1.1\r\n\r\nGET /t HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"));
+  const std::string answers = raw.read();
+  CHECK(answers.find("GET /f") != std::string::npos);
+  CHECK(answers.find("HTTP/1.1 400 ") != std::string::npos);
+}
+
+namespace {
+
+// A body of `size` bytes that is read in pieces, and fails at `fails_at`.
+struct CountingSource : BodySource {
+  size_t total = 0, fails_at = SIZE_MAX, most = 0;
+  size_t size() const override { return total; }
+  Result<std::string> read(size_t offset, size_t max_bytes) override {
+    if (offset >= fails_at) return Error(Code::kIo, "the file has gone");
+    most = std::max(most, max_bytes);
+    std::string piece(std::min(max_bytes, total - offset), '\0');
+    for (size_t i = 0; i < piece.size(); i++) piece[i] = static_cast<char>((offset + i) % 251);
+    return piece;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a body from a source comes in pieces, whole or visibly cut short, and not for HEAD") {
+  LoopThread thread;
+  const auto source = std::make_shared<CountingSource>();
+  source->total = 3'000'001;
+  ServerUnderTest tested(thread, on_any_port(), [&](const ServerRequest&, Responder r) {
+    HttpResponse response{200, {}, ""};
+    response.source = source;
+    r(std::move(response));
+  });
+  CurlEasyClient client;
+  auto whole = client.send(request_of("GET", tested.url("/")), {});
+  REQUIRE(whole.ok());
+  CHECK(whole.value().body == source->read(0, source->total).value());
+  source->most = 0;
+  auto head = client.send(request_of("HEAD", tested.url("/")), {});
+  REQUIRE(head.ok());
+  CHECK(header_value(head.value().headers, "Content-Length") == "3000001");
+  CHECK(source->most == 0);
+  RawClient raw(tested.port());
+  REQUIRE(raw.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n"));
+  raw.finish();
+  CHECK(raw.read().size() > source->total);
+  CHECK(source->most == limits::kHttpPieceBytes);
+  source->fails_at = 1'000'000;
+  auto cut = client.send(request_of("GET", tested.url("/")), {});
+  REQUIRE_FALSE(cut.ok());
+  CHECK(cut.error().code == Code::kMalformed);
+}
