@@ -37,6 +37,8 @@ class SiteAgent {
     loop_.post([this] { debt_->look(); });
     loop_.run();
     log_line(LogEvent::kProgramStopping, Json{{"program", "leasehold-agent"}});
+    engine_->begin_drain();
+    http_.shut_down();  // steps that wait for a BMC come back at once
     engine_->drain();
     threads_->drain();
     return {};

@@ -99,8 +99,10 @@ bool Engine::has_open_run(const NodeId& node) const {
   return false;
 }
 
+void Engine::begin_drain() { impl_->draining_ = true; }
+
 void Engine::drain() {
-  impl_->draining_ = true;
+  begin_drain();
   impl_->threads_->drain();
 }
 

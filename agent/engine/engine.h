@@ -95,7 +95,10 @@ class Engine {
 
   std::vector<RunProgress> open_runs() const;
   bool has_open_run(const NodeId& node) const;
-  // Nothing starts any more; returns when no step is on a thread. For an orderly exit.
+  // Nothing starts any more, and what a step on a thread says from now on is not judged: it runs
+  // again at the next start. Then whatever its thread waits for may be cut off.
+  void begin_drain();
+  // begin_drain(), and returns when no step is on a thread. For an orderly exit.
   void drain();
 
  private:
