@@ -37,8 +37,11 @@ Status check_trust_return(const NodeRow& before, const NodeRow& after) {
   if (after.tenant_root || !after.lease.empty()) {
     return broken("trust-first", "trust returns only together with the cleared lease");
   }
-  if (before.state != kReleasing) {
-    return broken("trust-first", "trust returns only in a release");
+  if (before.state != kReleasing || before.fenced_run.empty()) {
+    return broken("trust-first", "trust returns only in a release that fenced its tenant");
+  }
+  if (after.clean_run.empty() || after.clean_run != before.fenced_run) {
+    return broken("trust-first", "trust returns only behind the evidence of that release");
   }
   return {};
 }
@@ -105,9 +108,29 @@ Status check_node_change(const NodeRow* before, const NodeRow& after) {
   return {};
 }
 
+Status check_vault_change(const std::vector<VaultVersion>& others, const VaultVersion& after) {
+  int alive = after.state == VersionState::kDead ? 0 : 1;
+  for (const VaultVersion& other : others) {
+    if (other.version_key == after.version_key || other.state == VersionState::kDead) continue;
+    if (other.account != after.account || other.protocol != after.protocol) continue;
+    ++alive;
+    if (other.state == VersionState::kConfirmed && after.state == VersionState::kConfirmed) {
+      return broken("credential-kept", "one confirmed version at a time");
+    }
+  }
+  if (alive > limits::kVaultVersionsAlive) {
+    return broken("credential-kept", "three versions at most are kept alive");
+  }
+  if (after.state != VersionState::kDead && after.sealed.empty()) {
+    return broken("credential-kept", "a version that is alive has its secret");
+  }
+  return {};
+}
+
 Status check_lease_change(const LeaseRow* before, const LeaseRow& after) {
   if (before == nullptr) return {};
-  if (before->node != after.node) return broken("one-run", "a lease never moves to another node");
+  if (before->node != after.node)
+    return broken("no-double-booking", "a lease never moves to another node");
   if (before->exit_generation != 0 && before->exit_generation != after.exit_generation) {
     return broken("generation-rises", "a lease is left once");
   }

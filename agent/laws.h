@@ -4,6 +4,7 @@
 // only.
 #pragma once
 
+#include "agent/private_rows.h"
 #include "core/rows/site_rows.h"
 
 namespace leasehold {
@@ -12,6 +13,8 @@ bool may_move(NodeState from, NodeState to);
 
 // INTERNAL naming the law. `before` is null for a new node.
 Status check_node_change(const NodeRow* before, const NodeRow& after);
+// `others`: the node's versions as they are.
+Status check_vault_change(const std::vector<VaultVersion>& others, const VaultVersion& after);
 Status check_lease_change(const LeaseRow* before, const LeaseRow& after);
 
 }  // namespace leasehold

@@ -47,8 +47,8 @@ Error refused_chain(const Judgement& judgement) {
                std::string(chain_refusal_name(judgement.refusal)) + ": " + judgement.detail);
 }
 
-Result<std::string> issue_certificate(const Tools& tools, const NodeRow& node, const RunId& run,
-                                      const std::string& csr_pem) {
+Result<std::string> issue_certificate(const Tools& tools, const NodeRow& node,
+                                      const RamdiskRow& ramdisk, const std::string& csr_pem) {
   const SiteIdentity& site = *tools.identity;
   LeafRequest leaf;
   leaf.identity.kind = IdentityKind::kRamdisk;
@@ -56,10 +56,11 @@ Result<std::string> issue_certificate(const Tools& tools, const NodeRow& node, c
   leaf.identity.site = site.site;
   leaf.identity.node = node.id.str();
   leaf.identity.generation = node.generation;
-  leaf.identity.run = run.str();
+  leaf.identity.run = ramdisk.run.str();
   leaf.csr_pem = csr_pem;
   int64_t now_ms = tools.clock->now_ms();
-  leaf.validity = Validity{now_ms - kClockSlackMs, now_ms + limits::kRamdiskLifeMaxMs};
+  int64_t life_ms = std::min(ramdisk.life_ms, limits::kRamdiskLifeMaxMs);
+  leaf.validity = Validity{now_ms - kClockSlackMs, now_ms + life_ms};
   return issue_leaf(site.site_ca, leaf);
 }
 
@@ -84,7 +85,7 @@ Status record_issued(Sql& sql, const Tools& tools, const RamdiskRow& ramdisk, co
 Result<JoinOutcome> first_join(Sql& sql, const Tools& tools, RamdiskRow ramdisk,
                                const NodeRow& node, const std::string& csr_pem,
                                const std::string& csr_digest) {
-  ramdisk.chain_pem = TRY(issue_certificate(tools, node, ramdisk.run, csr_pem));
+  ramdisk.chain_pem = TRY(issue_certificate(tools, node, ramdisk, csr_pem));
   std::vector<std::string> chain = TRY(pem_to_der(ramdisk.chain_pem));
   JudgeRequest request;
   request.chain_der = chain;

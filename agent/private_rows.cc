@@ -75,6 +75,7 @@ Result<RamdiskRow> RamdiskRow::parse(const Json& row) {
   ramdisk.state = TRY(json_string(row, "state"));
   ramdisk.sealed_token = TRY(json_string(row, "sealedToken"));
   ramdisk.boot_nonce = TRY(json_string(row, "bootNonce"));
+  ramdisk.life_ms = TRY(json_int(row, "lifeMs"));
   ramdisk.csr_sha256 = TRY(json_string(row, "csrSha256"));
   ramdisk.serial = TRY(json_string(row, "serial"));
   ramdisk.chain_pem = TRY(json_string(row, "chain"));
@@ -92,6 +93,7 @@ RowChange RamdiskRow::change() const {
                         {"state", state},
                         {"sealedToken", sealed_token},
                         {"bootNonce", boot_nonce},
+                        {"lifeMs", life_ms},
                         {"csrSha256", csr_sha256},
                         {"serial", serial},
                         {"chain", chain_pem}}};

@@ -44,6 +44,7 @@ struct RamdiskRow {
   std::string state;         // "armed", "joined", "claimed-twice", "closed"
   std::string sealed_token;  // base64; emptied once used
   std::string boot_nonce;    // base64
+  int64_t life_ms = 0;       // of its certificate: what the run's steps may still take
   std::string csr_sha256;    // hex; of the join
   std::string serial;        // hex; of its certificate
   std::string chain_pem;     // its certificate and the chain above

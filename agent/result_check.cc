@@ -39,6 +39,16 @@ Error refused(const CommandRow& command, const EvidenceRefusal& refusal) {
 
 bool is_about_machine(EvidenceReason reason) {
   switch (reason) {
+    // Made over another set of disks or GPUs than was commanded: not an answer to this command.
+    case EvidenceReason::kWrongManifest:
+    case EvidenceReason::kEmptyManifest:
+    case EvidenceReason::kSubjectMismatch:
+    case EvidenceReason::kWrongGpus:
+      return false;
+    default:
+      break;
+  }
+  switch (reason) {
 #define LEASEHOLD_CASE(enumerator, name, meaning) case EvidenceReason::enumerator:
     LEASEHOLD_EVIDENCE_REASONS_DISK(LEASEHOLD_CASE)
     LEASEHOLD_EVIDENCE_REASONS_GPU(LEASEHOLD_CASE)

@@ -15,6 +15,14 @@ Status check_laws(Sql& sql, const RowChange& change) {
     NodeRow before = TRY(NodeRow::parse(old));
     return check_node_change(&before, after);
   }
+  if (change.table == "vault") {
+    VaultVersion after = TRY(VaultVersion::parse(change.row));
+    std::vector<VaultVersion> others;
+    for (const Json& row : TRY(row_store::all(sql, "vault", after.node.str()))) {
+      others.push_back(TRY(VaultVersion::parse(row)));
+    }
+    return check_vault_change(others, after);
+  }
   if (change.table == "lease") {
     LeaseRow after = TRY(LeaseRow::parse(change.row));
     Json old = TRY(row_store::get(sql, "lease", change.key));

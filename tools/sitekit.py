@@ -336,13 +336,13 @@ class Site:
             {"table": "pool_policy", "schema": 1, "pool": POOL, "revision": 1, "agent": "ramdisk",
              "policy": {k: v for k, v in policy.items() if v is not None}})
 
-    def adopt(self, name):
+    def adopt(self, name, pool=POOL):
         """Gives the agent a machine that a tenant has had."""
         facts = self.site_facts[name]
         described = next(m for m in self.machines if m["name"] == name)
         file = self.path(name + "-adoption.json")
         self._write_json(file, {
-            "node": name, "pool": POOL, "generation": 7, "bootMac": described["mac"],
+            "node": name, "pool": pool, "generation": 7, "bootMac": described["mac"],
             "lease": {"lease": "lease-" + name, "tenant": "acme"},
             "bmc": {"url": facts["url"], "user": "admin", "tlsPin": facts["tls_pin"],
                     "passwordFile": described["bmc"]["password_file"]},

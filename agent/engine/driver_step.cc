@@ -91,8 +91,7 @@ bool Driver::judge(Run& run, StepOutcome outcome) {
                  poll->why, {});
   } else if (auto* await = std::get_if<Await>(&outcome)) {
     int64_t recheck_ms = std::clamp(await->recheck_ms, limits::kPollMinMs, limits::kAwaitRecheckMs);
-    return pause(run, recheck_ms, await->within_ms, await->code, await->why,
-                 await->event);
+    return pause(run, recheck_ms, await->within_ms, await->code, await->why, await->event);
   } else if (auto* again = std::get_if<Again>(&outcome)) {
     close_again(run, *again);
   } else {

@@ -122,7 +122,7 @@ Result<Json> diagnosis_args(const Tools&, const StepContext& context) {
 
 }  // namespace
 
-StepOutcome ramdisk_open(const Tools& tools, StepContext& context) {
+StepOutcome ramdisk_open(const Tools& tools, StepContext& context, int64_t life_ms) {
   Done done;
   Result<std::vector<RamdiskRow>> former = ramdisks(*context.rows);
   if (!former.ok()) return former.error();
@@ -138,6 +138,7 @@ StepOutcome ramdisk_open(const Tools& tools, StepContext& context) {
   fresh.run = context.run.id;
   fresh.pass = context.pass;
   fresh.state = "armed";
+  fresh.life_ms = life_ms;
   fresh.boot_nonce = base64_encode(tools.random->bytes(kNonceBytes));
   fresh.sealed_token =
       tools.vault->seal_text(base64_encode(tools.random->bytes(kTokenBytes)), fresh.bound());
@@ -166,6 +167,13 @@ StepOutcome ramdisk_boot(const Tools& tools, StepContext& context) {
   if (!state.ok()) return for_call_home(profile.value(), state.error().message);
   if (state.value() != PowerState::kOff) {
     return for_call_home(profile.value(), "the host is on; waiting for the ramdisk's call home");
+  }
+  int64_t now_ms = tools.clock->monotonic_ms();
+  int64_t first_ms = context.memory->value("onSince", now_ms);
+  (*context.memory)["onSince"] = first_ms;
+  if (now_ms - first_ms > profile.value().power_on_s * 1000) {
+    return Error(Code::kPowerNotOn, "the BMC takes On, and the host still reads Off after " +
+                                        std::to_string(profile.value().power_on_s) + " s");
   }
   Status started = start_boot(tools, context, profile.value(), *bmc.value());
   if (!started.ok() && !is_passing(started.error())) return started.error();

@@ -8,7 +8,8 @@
 
 namespace leasehold {
 
-StepOutcome ramdisk_open(const Tools& tools, StepContext& context);
+// `life_ms`: what this step and the ones after it may take in all.
+StepOutcome ramdisk_open(const Tools& tools, StepContext& context, int64_t life_ms);
 // RAMDISK_NO_CALL_HOME, BOOT_CLAIMED_TWICE, POWER_NOT_ON.
 StepOutcome ramdisk_boot(const Tools& tools, StepContext& context);
 

@@ -81,6 +81,12 @@ Workflow release_workflow(const Tools& tools) {
   places.push_back(
       place(tools, "8", "metal.exitTenantRoot", "metal.exitTenantRoot", kMinute, exit_tenant_root));
   places.push_back(power_off_place(tools, "9", "power.setPower/park", false));
+  // The ramdisk's certificate ends with what may still be asked of it.
+  int64_t life_ms = 0;
+  for (size_t i = open_at; i < places.size(); ++i) life_ms += places[i].deadline_ms;
+  places[open_at].run = [&tools, life_ms](StepContext& context) {
+    return ramdisk_open(tools, context, life_ms);
+  };
   return workflow;
 }
 

@@ -92,7 +92,8 @@ Checked<void> check_records(const DiskWipeReport& report, const DiskManifest& ma
 }  // namespace
 
 int64_t sample_bytes_needed(int64_t capacity_bytes) {
-  return std::min(capacity_bytes, 2 * limits::kReadbackEdgeBytes + limits::kReadbackSampleLeastBytes);
+  return std::min(capacity_bytes,
+                  2 * limits::kReadbackEdgeBytes + limits::kReadbackSampleLeastBytes);
 }
 
 Checked<void> check_disk_wipe(const DiskWipe& wipe, const WipeRules& rules) {

@@ -105,12 +105,12 @@ namespace leasehold {
   X(kNoReceipt, "no-receipt", "The file has no receipt of the coordinator.")                      \
   X(kReceiptUnreadable, "receipt-unreadable", "The file has a receipt that is not understood.")
 
-#define LEASEHOLD_EVIDENCE_REASONS(X)                                  \
-  LEASEHOLD_EVIDENCE_REASONS_FORM(X)                                   \
-  LEASEHOLD_EVIDENCE_REASONS_SIGNER(X)                                 \
-  LEASEHOLD_EVIDENCE_REASONS_CONTEXT(X)                                \
-  LEASEHOLD_EVIDENCE_REASONS_DISK(X) LEASEHOLD_EVIDENCE_REASONS_GPU(X) \
-      LEASEHOLD_EVIDENCE_REASONS_RUN(X)
+#define LEASEHOLD_EVIDENCE_REASONS(X)   \
+  LEASEHOLD_EVIDENCE_REASONS_FORM(X)    \
+  LEASEHOLD_EVIDENCE_REASONS_SIGNER(X)  \
+  LEASEHOLD_EVIDENCE_REASONS_CONTEXT(X) \
+  LEASEHOLD_EVIDENCE_REASONS_DISK(X)    \
+  LEASEHOLD_EVIDENCE_REASONS_GPU(X) LEASEHOLD_EVIDENCE_REASONS_RUN(X)
 
 enum class EvidenceReason {
 #define LEASEHOLD_ENUM(enumerator, name, meaning) enumerator,

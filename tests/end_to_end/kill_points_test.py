@@ -105,6 +105,10 @@ class KillPoints(SiteTest):
         cls.syncs = cls.control.counted()
         cls.effect_names = [e["what"] for e in cls.effects()[before:]]
         cls.expected = essence(cls.site.node(name))
+        # The points are those of the journal: at least a commit per step, and each kind of effect.
+        assert cls.syncs >= len(run["steps"]), (cls.syncs, len(run["steps"]))
+        for kind in ("ComputerSystem.Reset", "Accounts", "Systems/1", "format"):
+            assert any(kind in what for what in cls.effect_names), (kind, cls.effect_names)
         print("undisturbed: %d journal writes, %d effects: %s" %
               (cls.syncs, len(cls.effect_names), cls.effect_names), flush=True)
 

@@ -46,6 +46,9 @@ class Machines(SiteTest):
                                            "args": {"test": "Inforom", "status": "Skip"}}),
             faulty("claimed-twice", 14, {"on": "machine", "method": "", "path": "*",
                                          "action": "no-boot"}),
+            sitekit.machine("no-baseline", 15),
+            faulty("stays-off", 16, {**RESET, "action": "ignore-then-ok",
+                                     "body": {"ResetType": "On"}}),
             sitekit.machine("drifted", 12, firmware={**sitekit.FIRMWARE, "BIOS": "2.3.9"}),
             sitekit.machine("no-version", 13, firmware={**sitekit.FIRMWARE, "BIOS": ""}),
         ]
@@ -137,6 +140,18 @@ class Machines(SiteTest):
     def test_a_skipped_diagnosis_is_no_pass(self):
         self.fails("skips-diagnosis", "DIAG_FAILED")
         self.wait_off("skips-diagnosis")
+
+    def test_a_pool_without_a_baseline(self):
+        self.site.tell({"table": "pool_policy", "schema": 1, "pool": "no-baseline", "revision": 1,
+                        "agent": "ramdisk", "policy": {"hardwareProfile": sitekit.PROFILE,
+                                                       "tenantRoot": True}})
+        self.site.adopt("no-baseline", pool="no-baseline")
+        self.site.wait_run(self.site.work("no-baseline", "release"))
+        self.assert_quarantined("no-baseline", "INVALID_CONFIG")
+        self.wait_off("no-baseline")
+
+    def test_a_machine_that_does_not_power_on(self):
+        self.fails("stays-off", "POWER_NOT_ON")
 
     def test_drifted_firmware_names_the_component(self):
         self.fails("drifted", "FIRMWARE_DRIFT", faulted=False)

@@ -37,11 +37,18 @@ class FakeBmc : public Bmc {
   }
   Status set_password(const std::string&, const std::string& password) override {
     TRY(login());
-    machine_.password = password;
+    using enum FakeMachine::OnSetPassword;
+    auto how = machine_.on_set_password;
+    if (how == kApply || how == kApplyAndRefuse) machine_.password = password;
+    if (how == kGarble) machine_.password = "neither-of-the-two";
+    if (how == kRefuse || how == kApplyAndRefuse) {
+      return Error(Code::kRefused, "the BMC answers 400");
+    }
     return {};
   }
   Result<bool> credential_works(const BmcCredential& credential) override {
-    return credential.password == machine_.password;
+    return credential.password == machine_.password ||
+           (!machine_.also_opens.empty() && credential.password == machine_.also_opens);
   }
   Status delete_other_sessions() override { return login(); }
   Result<FirmwareInventory> firmware_inventory() override {
@@ -54,8 +61,8 @@ class FakeBmc : public Bmc {
   }
 
  private:
-  Status login() const {
-    if (credential_.password == machine_.password) return {};
+  Status login() {
+    if (credential_works(credential_).value()) return {};
     return Error(Code::kCredentialRefused, "the BMC refused the credential");
   }
   FakeMachine& machine_;

@@ -29,6 +29,9 @@ class FakeMachine : public BmcFactory, public BootControl {
   bool wiped = false;
   BootOverride next_boot;
   std::string password;
+  std::string also_opens;  // another password that the BMC takes
+  enum class OnSetPassword { kApply, kRefuse, kPretend, kApplyAndRefuse, kGarble };
+  OnSetPassword on_set_password = OnSetPassword::kApply;
   std::map<std::string, std::string> firmware;
   Json armed;                        // what bootd holds; null: nothing
   std::set<std::string> armed_ever;  // power-on ids

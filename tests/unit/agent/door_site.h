@@ -115,6 +115,7 @@ class DoorSite {
     ramdisk.node = NodeId("n1");
     ramdisk.run = RunId("r-law");
     ramdisk.state = "armed";
+    ramdisk.life_ms = kHour;
     ramdisk.boot_nonce = base64_encode("a boot nonce");
     ramdisk.sealed_token = tools.vault->seal_text(base64_encode(token), ramdisk.bound());
     TRY(Store::put(sql, ramdisk.change()));

@@ -18,6 +18,7 @@ NodeRow releasing() {
   node.generation = 4;
   node.tenant_root = true;
   node.lease = LeaseId("l-1");
+  node.fenced_run = "r-1";
   return node;
 }
 
@@ -71,6 +72,12 @@ TEST_CASE("law trust-first: trust returns only from a release, with the lease cl
   CHECK(law(releasing(), root) == "trust-first");
   NodeRow deployed = releasing();
   deployed.state = NodeState::kDeployed;
+  NodeRow unfenced = releasing();
+  unfenced.fenced_run.clear();
+  CHECK(law(unfenced, exited()) == "trust-first");
+  NodeRow unproven = exited();
+  unproven.clean_run.clear();
+  CHECK(law(releasing(), unproven) == "trust-first");
   NodeRow back = exited();
   back.state = NodeState::kDeployed;
   CHECK(law(deployed, back) == "trust-first");
@@ -138,7 +145,35 @@ TEST_CASE("law no-dirty-ready: the store refuses what breaks a law, with the who
   CHECK(site.row("event", "e-1").is_null());
 }
 
-TEST_CASE("law credential-kept: three versions at most, each bound to its BMC and account") {
+TEST_CASE("law credential-kept: one confirmed version, three alive at most, none without secret") {
+  VaultVersion confirmed;
+  confirmed.version_key = "n1-redfish-1";
+  confirmed.state = VersionState::kConfirmed;
+  confirmed.sealed = "x";
+  std::vector<VaultVersion> kept = {confirmed};
+  auto pending = [](int64_t number) {
+    VaultVersion version;
+    version.version_key = "n1-redfish-" + std::to_string(number);
+    version.number = number;
+    version.sealed = "x";
+    return version;
+  };
+  CHECK(check_vault_change(kept, pending(2)).ok());
+  kept.push_back(pending(2));
+  CHECK(check_vault_change(kept, pending(3)).ok());
+  kept.push_back(pending(3));
+  CHECK_FALSE(check_vault_change(kept, pending(4)).ok());
+  VaultVersion second = pending(2);
+  second.state = VersionState::kConfirmed;
+  CHECK_FALSE(check_vault_change(kept, second).ok());
+  VaultVersion empty = pending(3);
+  empty.sealed.clear();
+  CHECK_FALSE(check_vault_change(kept, empty).ok());
+  empty.state = VersionState::kDead;
+  CHECK(check_vault_change(kept, empty).ok());
+}
+
+TEST_CASE("law credential-kept: a sealed version is bound to its BMC, account, protocol, number") {
   SystemRandom random;
   TempFolder folder;
   REQUIRE(Vault::create_key_file(folder.file("key"), random).ok());

@@ -70,6 +70,13 @@ TEST_CASE("a result for anything but this command of this machine is refused wit
        [](ResultParts& part) { part.head.context.boot_nonce = base64_encode("another boot"); }},
       {"wrong-image", [](ResultParts& part) { part.head.context.image = sha256_hex("other"); }},
       {"wrong-nonce", [](ResultParts& part) { part.head.nonce = base64_encode("replayed one"); }},
+      {"wrong-manifest",
+       [](ResultParts& part) {
+         DiskWipeReport report = DiskWipeReport::from_json(part.body).value();
+         report.expected.disks.pop_back();
+         part.body = report.to_json();
+       }},
+      {"subject-mismatch", [](ResultParts& part) { part.subjects.pop_back(); }},
       {"wrong-predicate", [](ResultParts& part) { part.kind = ResultKind::kInventory; }},
   };
   DoorSite site;
@@ -83,7 +90,7 @@ TEST_CASE("a result for anything but this command of this machine is refused wit
   CHECK(reason(site.post(site.body_of(site.wipe_parts()), site.chain_pem)).empty());
 }
 
-TEST_CASE("a result over another set of disks fails its step and never counts as a pass") {
+TEST_CASE("a result that shows a missing disk fails its step and never counts as a pass") {
   DoorSite site;
   site.join_well();
   ResultParts part = site.wipe_parts();

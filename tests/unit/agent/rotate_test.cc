@@ -1,0 +1,153 @@
+// metal.rotateBmcCredential against BMCs of every honesty (quirks A10 to A12). Law credential-kept:
+// whatever happens, what opens the BMC is kept.
+#include <catch2/catch.hpp>
+
+#include "agent/steps/rotate.h"
+#include "agent/workflows/names.h"
+#include "tests/support/release_world.h"
+
+using namespace leasehold;
+using namespace leasehold::test;
+
+namespace {
+
+// Seals, then applies, on the rows of one releasing node.
+class Rotating {
+ public:
+  Rotating() : world(kReleaseWorkflow) {
+    workflow = world.workflow(time);
+    database = Database::open({folder.file("r.db"), "", {}}, [this](Sql& sql) -> Status {
+                 TRY(Engine::migrate(sql));
+                 return world.migrate(sql);
+               }).value();
+  }
+  StepOutcome apply() {
+    commit(rotate_seal(world.tools(), fresh_context()));
+    return again();
+  }
+  StepOutcome again(bool recovering = false) {
+    StepContext& context = fresh_context();
+    context.recovering = recovering;
+    return rotate_apply(world.tools(), context);
+  }
+  void commit(const StepOutcome& outcome) {
+    const Done* done = std::get_if<Done>(&outcome);
+    REQUIRE(done != nullptr);
+    put(done->rows);
+  }
+  void put(const std::vector<RowChange>& rows) {
+    Status stored = database->transact_and_wait([&](Sql& sql) -> Status {
+      for (const RowChange& change : rows) TRY(Store::put(sql, change));
+      return {};
+    });
+    INFO((stored.ok() ? "" : stored.error().text()));
+    REQUIRE(stored.ok());
+  }
+  // The failure's rows are committed, as the workflow's fail does.
+  Code fail(const StepOutcome& outcome) {
+    const Error* error = std::get_if<Error>(&outcome);
+    REQUIRE(error != nullptr);
+    put(rotation_failure_rows(fresh_context(), error->code));
+    return error->code;
+  }
+  // How many versions are alive, and whether one of them opens the BMC.
+  std::pair<int, bool> kept() {
+    int alive = 0;
+    bool opens = false;
+    Credentials credentials = credentials_of(fresh_context()).value();
+    credentials.pending.push_back(*credentials.confirmed);
+    for (const VaultVersion& version : credentials.pending) {
+      ++alive;
+      std::string password = world.tools().vault->password_of(version).value();
+      opens = opens || password == world.machine().password;
+    }
+    return {alive, opens};
+  }
+  StepContext& fresh_context() {
+    auto rows = std::make_shared<Snapshot>();
+    REQUIRE(database->transact_and_wait([&](Sql& sql) { return world.load(sql, world.run(), *rows); })
+                .ok());
+    context_ = StepContext();
+    context_.run = world.run();
+    context_.rows = rows;
+    context_.clock = &time;
+    context_.memory = std::make_shared<Json>(Json::object());
+    return context_;
+  }
+
+  TempFolder folder;
+  VirtualTime time;
+  ReleaseWorld world;
+  Workflow workflow;
+  std::unique_ptr<Database> database;
+
+ private:
+  StepContext context_;
+};
+
+}  // namespace
+
+TEST_CASE("law credential-kept: a rotation that works leaves the new password alone") {
+  Rotating rotating;
+  std::string old = rotating.world.machine().password;
+  rotating.commit(rotating.apply());
+  CHECK(rotating.world.machine().password != old);
+  CHECK(rotating.kept() == std::pair(1, true));
+}
+
+TEST_CASE("law credential-kept: refused, the old one stays current and the new one is dead") {
+  Rotating rotating;
+  rotating.world.machine().on_set_password = FakeMachine::OnSetPassword::kRefuse;
+  CHECK(rotating.fail(rotating.apply()) == Code::kRotationRefused);
+  CHECK(rotating.kept() == std::pair(1, true));
+}
+
+TEST_CASE("law credential-kept: answered success and not applied is refused too") {
+  Rotating rotating;
+  rotating.world.machine().on_set_password = FakeMachine::OnSetPassword::kPretend;
+  CHECK(rotating.fail(rotating.apply()) == Code::kRotationRefused);
+  CHECK(rotating.kept() == std::pair(1, true));
+}
+
+TEST_CASE("a password that was taken although the BMC said no is found out by trying") {
+  Rotating rotating;
+  rotating.world.machine().on_set_password = FakeMachine::OnSetPassword::kApplyAndRefuse;
+  rotating.commit(rotating.apply());
+  CHECK(rotating.kept() == std::pair(1, true));
+}
+
+TEST_CASE("law credential-kept: an old password that still opens the BMC is ROTATION_SPLIT") {
+  Rotating rotating;
+  rotating.world.machine().also_opens = rotating.world.machine().password;
+  CHECK(rotating.fail(rotating.apply()) == Code::kRotationSplit);
+  CHECK(rotating.kept() == std::pair(2, true));
+}
+
+TEST_CASE("law credential-kept: neither opens the BMC is ROTATION_SPLIT, and all are kept") {
+  Rotating rotating;
+  rotating.world.machine().on_set_password = FakeMachine::OnSetPassword::kGarble;
+  CHECK(rotating.fail(rotating.apply()) == Code::kRotationSplit);
+  CHECK(rotating.kept() == std::pair(2, false));
+}
+
+TEST_CASE("law credential-kept: killed after the send, the new password is found on the way back") {
+  Rotating rotating;
+  StepOutcome lost = rotating.apply();  // its rows are never committed
+  REQUIRE(std::holds_alternative<Done>(lost));
+  rotating.commit(rotating.again(true));
+  CHECK(rotating.kept() == std::pair(1, true));
+}
+
+TEST_CASE("law credential-kept: three rotations without a known end keep three versions") {
+  Rotating rotating;
+  rotating.world.machine().also_opens = rotating.world.machine().password;
+  CHECK(rotating.fail(rotating.apply()) == Code::kRotationSplit);
+  CHECK(rotating.fail(rotating.apply()) == Code::kRotationSplit);
+  CHECK(rotating.kept().first == 3);
+  CHECK(rotating.fail(rotating.apply()) == Code::kRotationSplit);
+  CHECK(rotating.kept() == std::pair(3, true));
+  // The BMC forgets the old one at last.
+  rotating.world.machine().also_opens.clear();
+  rotating.commit(rotating.apply());
+  CHECK(rotating.kept() == std::pair(1, true));
+}
