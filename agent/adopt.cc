@@ -69,6 +69,23 @@ Status check_adoption(const Json& adoption) {
                     "lease");
 }
 
+// Two nodes behind one BMC or one NIC: a teardown of one would hit the other's tenant.
+Status check_unique(Sql& sql, const NodeRow& node) {
+  for (const Json& row : TRY(Store::all(sql, "node"))) {
+    NodeRow other = TRY(NodeRow::parse(row));
+    auto taken = [&](const std::string& what, const std::string& field) {
+      return Error(Code::kConflict, "node " + other.id.str() + " has this " + what + " already",
+                   field);
+    };
+    if (other.bmc_url == node.bmc_url) return taken("BMC", "bmc.url");
+    if (other.boot_mac == node.boot_mac) return taken("MAC", "bootMac");
+    if (!node.hardware_key.empty() && other.hardware_key == node.hardware_key) {
+      return taken("hardware key", "hardwareKey");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Json> Intake::adopt(Sql& sql, const Json& adoption) {
@@ -82,6 +99,7 @@ Result<Json> Intake::adopt(Sql& sql, const Json& adoption) {
   if (!TRY(Store::get(sql, "lease", node.lease.str())).is_null()) {
     return Error(Code::kConflict, "lease " + node.lease.str() + " is known already", "lease");
   }
+  TRY(check_unique(sql, node));
   LeaseRow lease;
   lease.id = node.lease;
   lease.node = node.id;

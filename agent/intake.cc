@@ -107,6 +107,7 @@ Result<RunId> Intake::start(Sql& sql, const WorkRow& work) {
     node.state = NodeState::kFailed;
     node.failed_from = "ready";
     node.maintenance = true;
+    node.power_off_owed = true;
     TRY(Store::put(sql, node.change()));
     TRY(event(sql, "node.quarantined", node, Json::object()));
     return RunId();
@@ -122,11 +123,13 @@ Result<RunId> Intake::release(Sql& sql, const WorkRow& work, NodeRow node) {
     return Error(Code::kConflict, "the node is " + std::string(node_state_name(node.state)) +
                                       "; only a deployed node with a lease is released");
   }
+  // First the run: if the node has one that is still cleaning up, nothing else of this happens.
+  RunId run = TRY(begin(sql, work, node, kReleaseWorkflow));
   node.state = NodeState::kReleasing;
   node.failed_from.clear();
   TRY(Store::put(sql, node.change()));
   TRY(event(sql, "node.tenant-root.ending", node, Json{{"lease", node.lease.str()}}));
-  return begin(sql, work, node, kReleaseWorkflow);
+  return run;
 }
 
 Result<RunId> Intake::recover(Sql& sql, const WorkRow& work, NodeRow node) {
@@ -140,10 +143,11 @@ Result<RunId> Intake::recover(Sql& sql, const WorkRow& work, NodeRow node) {
     return Error(Code::kUnsupported, "this agent cannot recover a node that failed from \"" +
                                          node.failed_from + "\" without a lease");
   }
+  RunId run = TRY(begin(sql, work, node, parked_only ? kParkWorkflow : kReleaseWorkflow));
   node.state = NodeState::kReleasing;
   TRY(Store::put(sql, node.change()));
   TRY(event(sql, "node.recovering", node, Json{{"from", node.failed_from}}));
-  return begin(sql, work, node, parked_only ? kParkWorkflow : kReleaseWorkflow);
+  return run;
 }
 
 Result<RunId> Intake::begin(Sql& sql, const WorkRow& work, const NodeRow& node,

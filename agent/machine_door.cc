@@ -133,7 +133,7 @@ void MachineDoor::commands(const MachineRequest& request, Reply reply, bool may_
   auto answer = [this, request, reply = std::move(reply), found, may_wait](Status looked) {
     if (!looked.ok()) return reply(refuse(request, looked.error()));
     if (!found->commands.ok()) return reply(refuse(request, found->commands.error()));
-    tools_.sightings->seen(found->node, tools_.clock->now_ms());
+    tools_.sightings->seen(found->node, tools_.clock->monotonic_ms());
     if (found->commands.value().empty() && may_wait) return park(request, reply, found->node);
     reply(ok_response(Json{{"commands", found->commands.value()}}));
   };
@@ -141,19 +141,22 @@ void MachineDoor::commands(const MachineRequest& request, Reply reply, bool may_
 }
 
 void MachineDoor::telemetry(const MachineRequest& request, Reply reply) {
-  auto node = std::make_shared<Result<std::string>>(Error(Code::kInternal, "not decided"));
-  auto look = [this, request, node](Sql& sql) -> Status {
-    Result<RamdiskCaller> caller =
-        judge_ramdisk(sql, tools_, request.chain_der, Verb::kRamdiskCommand);
-    *node = caller.ok() ? Result<std::string>(caller.value().node.id.str())
-                        : Result<std::string>(caller.error());
-    return {};
+  Json body = parse_json(request.body, limits::kHttpBodyBytes).value_or(Json());
+  auto caller = std::make_shared<Result<RamdiskCaller>>(Error(Code::kInternal, "not decided"));
+  auto look = [this, request, body, caller](Sql& sql) -> Status {
+    *caller = judge_ramdisk(sql, tools_, request.chain_der, Verb::kRamdiskCommand);
+    std::string problem = json_text(body, "error");
+    if (!caller->ok() || problem.empty()) return {};
+    return refuse_command(sql, caller->value(), json_text(body, "command"),
+                          "the ramdisk could not do it: " + problem);
   };
-  database_.transact(look, [this, request, reply = std::move(reply), node](Status looked) {
+  database_.transact(look, [this, request, reply = std::move(reply), caller](Status looked) {
     if (!looked.ok()) return reply(refuse(request, looked.error()));
-    if (!node->ok()) return reply(refuse(request, node->error()));
-    tools_.sightings->seen(node->value(), tools_.clock->now_ms());
+    if (!caller->ok()) return reply(refuse(request, caller->error()));
+    const std::string& node = caller->value().node.id.str();
+    tools_.sightings->seen(node, tools_.clock->monotonic_ms());
     reply(ok_response(Json::object()));
+    engine_.post_event(caller->value().ramdisk.run, "result");
   });
 }
 

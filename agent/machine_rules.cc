@@ -10,6 +10,7 @@
 namespace leasehold {
 namespace {
 
+constexpr size_t kReasonBytes = 400;
 constexpr int64_t kClockSlackMs = 5 * 60 * 1000;
 
 Result<RamdiskRow> ramdisk_by_boot(Sql& sql, const std::string& boot) {
@@ -190,8 +191,13 @@ Result<ResultOutcome> decide_result(Sql& sql, const Tools& tools,
   if (command.run != caller.ramdisk.run || command.boot != caller.ramdisk.boot) {
     return Error(Code::kForbidden, "this command was given to another ramdisk");
   }
-  CheckedResult checked =
-      TRY(check_result(tools, caller.node, command, body, tools.clock->now_ms()));
+  Result<CheckedResult> arrived =
+      check_result(tools, caller.node, command, body, tools.clock->now_ms());
+  if (!arrived.ok()) {
+    TRY(refuse_command(sql, caller, id, "its result was refused: " + arrived.error().message));
+    return arrived.error();
+  }
+  CheckedResult checked = std::move(arrived).value();
   Json known = TRY(Store::get(sql, "result", id));
   if (!known.is_null()) {
     // Sent again because our answer was lost; anything else is another result for a done command.
@@ -202,6 +208,18 @@ Result<ResultOutcome> decide_result(Sql& sql, const Tools& tools,
   }
   TRY(Store::put(sql, checked.row.change()));
   return ResultOutcome{command.run, checked.row.verdict};
+}
+
+Status refuse_command(Sql& sql, const RamdiskCaller& caller, const std::string& id,
+                      const std::string& why) {
+  Json row = TRY(Store::get(sql, "command", id));
+  if (row.is_null()) return Error(Code::kForbidden, "there is no such command");
+  CommandRow command = TRY(CommandRow::parse(row));
+  if (command.run != caller.ramdisk.run || command.boot != caller.ramdisk.boot) {
+    return Error(Code::kForbidden, "this command was given to another ramdisk");
+  }
+  command.refused = scrubbed(why.substr(0, kReasonBytes));
+  return Store::put(sql, command.change());
 }
 
 Result<RunId> decide_second_claim(Sql& sql, const std::string& boot) {

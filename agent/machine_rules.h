@@ -37,6 +37,10 @@ struct ResultOutcome {
 Result<ResultOutcome> decide_result(Sql& sql, const Tools& tools,
                                     const std::vector<std::string>& chain_der, const Json& body);
 
+// This command will have no good result: its step fails with `why`, and does not wait for a day.
+Status refuse_command(Sql& sql, const RamdiskCaller& caller, const std::string& id,
+                      const std::string& why);
+
 // A second claim of a run document: the boot is not to be trusted any more. The run to wake.
 Result<RunId> decide_second_claim(Sql& sql, const std::string& boot);
 

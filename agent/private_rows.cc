@@ -112,6 +112,7 @@ Result<CommandRow> CommandRow::parse(const Json& row) {
   command.nonce = TRY(json_string(row, "nonce"));
   command.context = TRY(json_object(row, "context"));
   command.args = TRY(json_object(row, "args"));
+  command.refused = TRY(json_string_or(row, "refused", ""));
   return command;
 }
 
@@ -129,7 +130,8 @@ RowChange CommandRow::change() const {
                         {"kind", kind},
                         {"nonce", nonce},
                         {"context", context},
-                        {"args", args}}};
+                        {"args", args},
+                        {"refused", refused}}};
 }
 
 Result<ResultRow> ResultRow::parse(const Json& row) {

@@ -66,6 +66,7 @@ struct CommandRow {
   std::string nonce;  // base64
   Json context;
   Json args;
+  std::string refused;  // why its result was refused, or why the ramdisk could not do it
 
   static Result<CommandRow> parse(const Json& row);
   RowChange change() const;

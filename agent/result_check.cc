@@ -11,12 +11,16 @@ Result<Expectation> expectation_of(const NodeRow& node, const CommandRow& comman
   expected.context = TRY(ResultContext::from_json(command.context));
   expected.command = command.command;
   expected.nonce = command.nonce;
-  if (expected.kind == ResultKind::kDiskWipe) {
+  // An inventory too must show exactly this machine: it comes before anything is erased, and it may
+  // be another machine that booted.
+  if (expected.kind != ResultKind::kDiagnosis) {
     expected.manifest = TRY(DiskManifest::from_json(node.disks));
+  }
+  if (expected.kind == ResultKind::kDiskWipe) {
     expected.wipe.minimum = TRY(parse_wipe_minimum(TRY(json_string(command.args, "wipe_minimum"))));
     expected.wipe.readback = TRY(parse_readback_extent(TRY(json_string(command.args, "readback"))));
   }
-  if (expected.kind == ResultKind::kDiagnosis) {
+  if (expected.kind != ResultKind::kDiskWipe) {
     std::vector<std::string> serials;
     for (const Json& gpu : node.gpus) {
       if (!gpu.is_string()) return Error(Code::kInternal, "the node's GPUs are not serials");

@@ -14,6 +14,8 @@
 namespace leasehold {
 namespace {
 
+constexpr int64_t kDebtLookMs = 100;
+constexpr int64_t kSecondClaimRetryMs = 1'000;
 constexpr const char* kVaultCheck = "vault-check";
 
 // Every object of the daemon, in the order in which they are built. What a callback needs of an
@@ -34,7 +36,7 @@ class SiteAgent {
     log_line(LogEvent::kProgramStarted, Json{{"program", "leasehold-agent"},
                                              {"site", config_.identity.site},
                                              {"socket", config_.local_socket}});
-    loop_.post([this] { debt_->look(); });
+    loop_.post([this] { debt_->start(); });
     loop_.run();
     log_line(LogEvent::kProgramStopping, Json{{"program", "leasehold-agent"}});
     engine_->begin_drain();
@@ -93,7 +95,7 @@ class SiteAgent {
     options.threads = threads_.get();
     options.workflows = all_workflows(tools_);
     options.load = Store::load;
-    options.apply = Store::put;
+    options.apply = Store::put_of_step;
     options.fail_unknown = [this](const RunInfo& run, const Snapshot& rows, const Error& error) {
       StepContext context;
       context.run = run;
@@ -132,7 +134,8 @@ class SiteAgent {
 
   void run_event(const RunEvent& event) {
     api_->run_event(event);
-    if (event.kind == "finished") debt_->look();
+    // The run is told finished just before it is gone: a look at once might still see it.
+    if (event.kind == "finished") loop_.after(kDebtLookMs, [this] { debt_->look(); });
   }
 
   // What a committed step wants told.
@@ -154,7 +157,11 @@ class SiteAgent {
       return {};
     };
     database_->transact(decide, [this, run](Status decided) {
-      if (!decided.ok()) return;
+      if (!decided.ok()) {
+        // What bootd has told once it does not tell again.
+        loop_.after(kSecondClaimRetryMs, [this, boot] { second_claim(boot); });
+        return;
+      }
       engine_->post_event(*run, "ramdisk.joined");
       engine_->post_event(*run, "result");
     });

@@ -41,6 +41,13 @@ Json progress_json(const RunProgress& run) {
 Result<std::vector<ResultRow>> results_of_run(Sql& sql, const std::string& run) {
   Json row = TRY(Store::get(sql, "run", run));
   if (row.is_null()) return Error(Code::kNotFound, "there is no run \"" + run + "\"");
+  Json lease = TRY(Store::get(sql, "lease", json_text(row, "lease")));
+  int64_t left_in = json_int_or(lease, "exitGeneration", 0).value_or(0);
+  if (left_in == 0 || left_in != TRY(json_int(row, "generation")) + 1) {
+    return Error(Code::kConflict, "run " + run +
+                                      " has not given its machine back: what it signed " +
+                                      "on the way shows nothing");
+  }
   std::vector<ResultRow> found;
   for (const Json& result : TRY(Store::of_node(sql, "result", NodeId(json_text(row, "node"))))) {
     if (json_text(result, "run") == run) found.push_back(TRY(ResultRow::parse(result)));
@@ -93,7 +100,7 @@ void SiteApi::post_rows(const ServerRequest& request, Responder respond) {
   database_.transact(apply, [this, outcome, respond](Status applied) {
     if (!applied.ok()) return respond(error_response(applied.error()));
     for (const Json& result : outcome->work_results) {
-      bool accepted = result.value("accepted", false);
+      bool accepted = json_bool_or(result, "accepted", false).value_or(false);
       log_line(accepted ? LogEvent::kWorkAccepted : LogEvent::kWorkRefused,
                Json{{"work", json_text(result, "work")},
                     {"node", json_text(result, "node")},

@@ -7,12 +7,26 @@
 namespace leasehold {
 namespace {
 
+// A boot that was claimed twice while its step looked elsewhere: trust does not come back over it.
+Status check_claims(Sql& sql, const NodeRow& node) {
+  for (const Json& row : TRY(row_store::all(sql, "ramdisk", node.id.str()))) {
+    if (json_text(row, "run") == node.fenced_run && json_text(row, "state") == "claimed-twice") {
+      return Error(Code::kBootClaimedTwice,
+                   "boot " + json_text(row, "boot") + " was claimed twice");
+    }
+  }
+  return {};
+}
+
 Status check_laws(Sql& sql, const RowChange& change) {
   if (change.table == "node") {
     NodeRow after = TRY(NodeRow::parse(change.row));
     Json old = TRY(row_store::get(sql, "node", change.key));
     if (old.is_null()) return check_node_change(nullptr, after);
     NodeRow before = TRY(NodeRow::parse(old));
+    if (before.trust != after.trust && after.trust == Trust::kPlatform) {
+      TRY(check_claims(sql, before));
+    }
     return check_node_change(&before, after);
   }
   if (change.table == "vault") {
@@ -61,12 +75,22 @@ Status load_policy(Sql& sql, const RunInfo& run, Snapshot& snapshot) {
 Status Store::put(Sql& sql, const RowChange& change) {
   if (!change.row.is_null()) {
     Status lawful = check_laws(sql, change);
+    if (!lawful.ok() && is_run_code(lawful.error().code)) return lawful;
     if (!lawful.ok()) {
       // Rows of the site's own making that cannot be read are a bug as much as a broken law.
       return Error(Code::kInternal, lawful.error().message);
     }
   }
   return row_store::put(sql, change);
+}
+
+Status Store::put_of_step(Sql& sql, const RowChange& change) {
+  if (change.table != "node" || change.row.is_null()) return put(sql, change);
+  RowChange kept = change;
+  Json now = TRY(row_store::get(sql, "node", change.key));
+  bool fails = json_text(change.row, "state") == "failed";
+  if (!now.is_null() && !fails) kept.row["maintenance"] = json_member(now, "maintenance");
+  return put(sql, kept);
 }
 
 Result<Json> Store::get(Sql& sql, const std::string& table, const std::string& key) {
@@ -89,14 +113,6 @@ Result<std::vector<Json>> Store::all(Sql& sql, const std::string& table) {
 
 Result<std::vector<Json>> Store::of_node(Sql& sql, const std::string& table, const NodeId& node) {
   return row_store::all(sql, table, node.str());
-}
-
-Result<std::vector<Json>> Store::of_run(Sql& sql, const std::string& table, const RunInfo& run) {
-  std::vector<Json> rows;
-  for (Json& row : TRY(row_store::all(sql, table, run.node.str()))) {
-    if (json_text(row, "run") == run.id.str()) rows.push_back(std::move(row));
-  }
-  return rows;
 }
 
 Status Store::load(Sql& sql, const RunInfo& run, Snapshot& snapshot) {

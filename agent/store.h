@@ -15,11 +15,13 @@ class Store {
  public:
   // INTERNAL naming the law that the change would break; then the transaction must fail.
   static Status put(Sql& sql, const RowChange& change);
+  // The same for a step's row: a step saw the node as of its start, so what only an operator
+  // changes (maintenance) stays as it is now, unless the step fails the node.
+  static Status put_of_step(Sql& sql, const RowChange& change);
   static Result<Json> get(Sql& sql, const std::string& table, const std::string& key);
   static Result<NodeRow> node(Sql& sql, const NodeId& id);  // NOT_FOUND
   static Result<std::vector<Json>> all(Sql& sql, const std::string& table);
   static Result<std::vector<Json>> of_node(Sql& sql, const std::string& table, const NodeId& node);
-  static Result<std::vector<Json>> of_run(Sql& sql, const std::string& table, const RunInfo& run);
 
   // What a step of this run may see (Engine::Options::load).
   static Status load(Sql& sql, const RunInfo& run, Snapshot& snapshot);

@@ -104,7 +104,8 @@ class Site:
         os.chmod(self.folder, 0o755)
         self.machines = machines
         self.processes = {}
-        self.timeouts = timeouts or {"power_off_s": 20, "power_on_s": 20, "call_home_s": 30}
+        self.timeouts = {"power_off_s": 20, "power_on_s": 20, "call_home_s": 30,
+                         "off_reread_ms": 10, "rotation_s": 3, **(timeouts or {})}
         self.policy = policy or {}
         self.preload = preload  # environment of the agent only: {"LD_PRELOAD": ...}
         self.passwords = {}

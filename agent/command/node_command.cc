@@ -46,7 +46,7 @@ Result<std::string> work(SiteClient& client, const std::string& node_id, const s
   if (!results.is_array() || results.size() != 1) {
     return Error(Code::kMalformed, "the agent answered without a work_result");
   }
-  if (!results[0].value("accepted", false)) {
+  if (!flag_of(results[0], "accepted")) {
     Code code = code_from_name(json_text(results[0], "code")).value_or(Code::kRefused);
     return Error(code, json_text(results[0], "message"));
   }

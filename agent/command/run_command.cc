@@ -15,14 +15,16 @@ std::string took_text(int64_t ms) {
 // One line of the timeline, or nothing for events that only move the engine on.
 std::string event_line(const Json& event) {
   std::string kind = json_text(event, "kind");
-  std::string head = json_text(event, "at").substr(11, 12) + "  " + json_text(event, "node") + "  ";
+  std::string at = json_text(event, "at");
+  std::string head =
+      (at.size() > 11 ? at.substr(11, 12) : at) + "  " + json_text(event, "node") + "  ";
   std::string step = json_text(event, "group") + "  " + json_text(event, "place");
   if (kind == "run-started") {
     return head + json_text(event, "workflow") + "  " + json_text(event, "run");
   }
   if (kind == "done") {
     std::string padded = step + std::string(step.size() < 44 ? 44 - step.size() : 1, ' ');
-    return head + padded + "done    " + took_text(event.value("tookMs", int64_t{0}));
+    return head + padded + "done    " + took_text(number_of(event, "tookMs"));
   }
   if (kind == "failed") {
     std::string padded = step + std::string(step.size() < 44 ? 44 - step.size() : 1, ' ');
@@ -42,7 +44,7 @@ struct Watch {
 // True when the watched run has finished; its outcome in `failed`.
 bool print_events(const Json& events, Watch& watch, bool as_json, bool& failed) {
   for (const Json& event : events) {
-    watch.after = std::max(watch.after, event.value("n", int64_t{0}));
+    watch.after = std::max(watch.after, number_of(event, "n"));
     if (!watch.run.empty() && json_text(event, "run") != watch.run) continue;
     if (!watch.node.empty() && json_text(event, "node") != watch.node) continue;
     std::string line = as_json ? dump_json(event) : event_line(event);
@@ -57,13 +59,24 @@ bool print_events(const Json& events, Watch& watch, bool as_json, bool& failed) 
 
 int watch_run(const CommandSettings& settings, Watch watch) {
   SiteClient client(settings.socket_path);
+  if (!watch.run.empty()) {
+    Result<Json> known = client.get("/v1/runs/" + watch.run);
+    if (!known.ok()) return print_error(known.error());
+  }
   while (true) {
     Result<Json> answer = client.get("/v1/timeline?after=" + std::to_string(watch.after));
     if (!answer.ok()) return print_error(answer.error());
     bool failed = false;
-    if (print_events(json_member(answer.value(), "events"), watch, settings.json, failed)) {
-      return failed ? 1 : 0;
-    }
+    const Json& events = json_member(answer.value(), "events");
+    if (print_events(events, watch, settings.json, failed)) return failed ? 1 : 0;
+    // The timeline is the agent's memory: a run that ended before its restart is in the rows only.
+    if (watch.run.empty() || !events.empty()) continue;
+    Result<Json> run = client.get("/v1/runs/" + watch.run);
+    if (!run.ok()) return print_error(run.error());
+    std::string state = json_text(run.value(), "state");
+    if (state == "open") continue;
+    std::cout << "run " << watch.run << " " << state << "\n";
+    return state == "succeeded" ? 0 : 1;
   }
 }
 
@@ -85,7 +98,7 @@ int show_run(const CommandSettings& settings, const std::string& run) {
   std::vector<std::vector<std::string>> table = {{"#", "STEP", "PASS", "STATE", "FINISHED"}};
   for (const Json& step : json_member(row.value(), "steps")) {
     table.push_back({json_text(step, "group"), json_text(step, "place"),
-                     std::to_string(step.value("pass", 1)), json_text(step, "state"),
+                     std::to_string(number_of(step, "pass")), json_text(step, "state"),
                      json_text(step, "finishedAt")});
   }
   std::cout << format_table(table);

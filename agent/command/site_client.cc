@@ -19,6 +19,14 @@ Error answered_error(const HttpResponse& response) {
 
 }  // namespace
 
+bool flag_of(const Json& object, const std::string& key) {
+  return json_bool_or(object, key, false).value_or(false);
+}
+
+int64_t number_of(const Json& object, const std::string& key) {
+  return json_int_or(object, key, 0).value_or(0);
+}
+
 Result<std::string> SiteClient::call(const std::string& method, const std::string& path,
                                      const std::string& body) {
   HttpRequest request;

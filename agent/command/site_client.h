@@ -9,6 +9,10 @@
 
 namespace leasehold {
 
+// What an answer says under a key, whatever else it may be: false and 0 if it does not say.
+bool flag_of(const Json& object, const std::string& key);
+int64_t number_of(const Json& object, const std::string& key);
+
 class SiteClient {
  public:
   explicit SiteClient(std::string socket_path) : socket_path_(std::move(socket_path)) {}

@@ -30,8 +30,8 @@ std::string status_text(const Json& status) {
       {"NODE", "STATE", "FAILURE", "TRUST", "GEN", "MAINT", "OFF OWED", "LEASE"}};
   for (const Json& node : json_member(status, "nodes")) {
     rows.push_back({json_text(node, "node"), state_of(node), failure_of(node),
-                    json_text(node, "trust"), std::to_string(node.value("generation", 0)),
-                    yes(node.value("maintenance", false)), yes(node.value("powerOffOwed", false)),
+                    json_text(node, "trust"), std::to_string(number_of(node, "generation")),
+                    yes(flag_of(node, "maintenance")), yes(flag_of(node, "powerOffOwed")),
                     json_text(node, "lease")});
   }
   out += format_table(rows);
@@ -40,7 +40,7 @@ std::string status_text(const Json& status) {
   rows = {{"RUN", "NODE", "STEP", "PASS", "SINCE", "WAITING FOR"}};
   for (const Json& run : runs) {
     rows.push_back({json_text(run, "run"), json_text(run, "node"), json_text(run, "place"),
-                    std::to_string(run.value("pass", 1)), json_text(run, "since"),
+                    std::to_string(number_of(run, "pass")), json_text(run, "since"),
                     json_text(run, "waitingFor")});
   }
   return out + "\n" + format_table(rows);
@@ -79,12 +79,12 @@ Result<int> apply_rows(const CommandSettings& settings, const std::string& file)
   Json answer = TRY(client.post("/v1/rows", Json{{"rows", rows}}));
   int exit_code = 0;
   for (const Json& result : json_member(answer, "work_results")) {
-    if (!result.value("accepted", false)) exit_code = 1;
+    if (!flag_of(result, "accepted")) exit_code = 1;
     if (settings.json) continue;
     std::cout << "work " << json_text(result, "work") << ": "
-              << (result.value("accepted", false) ? "accepted, run " + json_text(result, "run")
-                                                  : "refused, " + json_text(result, "code") + ": " +
-                                                        json_text(result, "message"))
+              << (flag_of(result, "accepted") ? "accepted, run " + json_text(result, "run")
+                                              : "refused, " + json_text(result, "code") + ": " +
+                                                    json_text(result, "message"))
               << "\n";
   }
   if (settings.json) std::cout << dump_json(answer) << "\n";

@@ -84,6 +84,7 @@ std::vector<EvidenceObserver> observers() {
 }
 
 Result<RunEvidence> collect(const Tools& tools, const StepContext& context) {
+  TRY(ramdisk_of(context));  // nothing is signed over a boot that was claimed twice
   NodeRow node = TRY(node_of(context));
   PoolPolicy policy = TRY(policy_of(context));
   const Json& firmware = context.output("metal.firmwareCheck");

@@ -7,6 +7,8 @@ namespace {
 
 // A BMC that accepted ForceOff is given this long before it is asked again.
 constexpr int64_t kResendAfterMs = 15'000;
+// One reading of Off may be a BMC that is still starting, or one that caches.
+constexpr int64_t kOffReads = 3;
 
 Poll wait_for_off(StepContext& context, const HardwareProfile& profile, std::string why) {
   return Poll{std::move(why), next_wait_ms(context), profile.power_off_s * 1000,
@@ -63,11 +65,13 @@ StepOutcome power_off(const Tools& tools, StepContext& context, bool clears_debt
     return wait_for_off(context, profile,
                         "the host reads " + std::string(power_state_name(state.value())));
   }
-  // Quirks W8, R4: one reading of Off may be a BMC that is still starting.
   Json& memory = *context.memory;
   int64_t reads = memory.contains("offReads") ? memory["offReads"].get<int64_t>() + 1 : 1;
   memory["offReads"] = reads;
-  if (reads < 2) return wait_for_off(context, profile, "reading Off once more");
+  if (reads < kOffReads) {
+    return Poll{"reading Off once more", profile.off_reread_ms, profile.power_off_s * 1000,
+                Code::kPowerNotOff};
+  }
   Done done{Json{{"state", "Off"}}, {}, {}};
   if (clears_debt && node.value().power_off_owed) {
     node.value().power_off_owed = false;

@@ -9,6 +9,7 @@ namespace {
 
 constexpr size_t kTokenBytes = 32;
 constexpr size_t kNonceBytes = 16;
+constexpr int64_t kSendOnAgainMs = 15'000;
 constexpr int64_t kRecheckMs = 2'000;
 // More than the verifier insists on, and small against any real disk.
 constexpr int64_t kSampleBytesAsked = 64 << 20;
@@ -151,10 +152,6 @@ StepOutcome ramdisk_open(const Tools& tools, StepContext& context, int64_t life_
 StepOutcome ramdisk_boot(const Tools& tools, StepContext& context) {
   Result<RamdiskRow> ramdisk = ramdisk_of(context);
   if (!ramdisk.ok()) return ramdisk.error();
-  if (ramdisk.value().state == "claimed-twice") {
-    return Error(Code::kBootClaimedTwice,
-                 "the boot " + ramdisk.value().boot + " was claimed by two machines");
-  }
   if (ramdisk.value().state == "joined") {
     return Done{Json{{"boot", ramdisk.value().boot}, {"binding", "network"}}, {}, {}};
   }
@@ -175,8 +172,15 @@ StepOutcome ramdisk_boot(const Tools& tools, StepContext& context) {
     return Error(Code::kPowerNotOn, "the BMC takes On, and the host still reads Off after " +
                                         std::to_string(profile.value().power_on_s) + " s");
   }
+  if (context.memory->contains("onSentAt") &&
+      now_ms - (*context.memory)["onSentAt"].get<int64_t>() < kSendOnAgainMs) {
+    return for_call_home(profile.value(), "the host still reads Off after On");
+  }
   Status started = start_boot(tools, context, profile.value(), *bmc.value());
-  if (!started.ok() && !is_passing(started.error())) return started.error();
+  bool accepted_before = context.memory->contains("onSentAt");
+  if (started.ok()) (*context.memory)["onSentAt"] = now_ms;
+  // A BMC that has taken On and is busy with it may answer the next one with an error.
+  if (!started.ok() && !is_passing(started.error()) && !accepted_before) return started.error();
   return for_call_home(profile.value(), started.ok() ? "waiting for the ramdisk's call home"
                                                      : started.error().message);
 }
@@ -223,6 +227,8 @@ StepOutcome command_issue(const Tools& tools, StepContext& context, const Comman
 }
 
 StepOutcome command_await(const Tools& tools, StepContext& context, const CommandSpec& spec) {
+  Result<RamdiskRow> ramdisk = ramdisk_of(context);
+  if (!ramdisk.ok()) return ramdisk.error();
   std::string id = command_id(context, spec.kind);
   Result<std::vector<ResultRow>> found = results(*context.rows);
   if (!found.ok()) return found.error();
@@ -233,6 +239,8 @@ StepOutcome command_await(const Tools& tools, StepContext& context, const Comman
     if (result.kind == "inventory") output["inventory"] = body_of(result);
     return Done{std::move(output), {}, {}};
   }
+  std::string refused = json_text(context.rows->get("command", id), "refused");
+  if (!refused.empty()) return Error(spec.failure, refused);
   if (std::optional<Error> silent = is_silent(tools, context, spec)) return *silent;
   Result<std::unique_ptr<Bmc>> bmc = open_bmc(tools, context);
   Result<PowerState> state =

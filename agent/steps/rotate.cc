@@ -6,9 +6,7 @@ namespace leasehold {
 namespace {
 
 constexpr int64_t kUnreachableWithinMs = 300'000;
-// Quirk A11: some BMCs take a new password only after a while.
-constexpr int kTriesAfterSend = 4;
-constexpr int64_t kTryAgainMs = 250;
+constexpr int64_t kAskAgainMs = 10'000;
 
 enum class Opens { kYes, kNo, kUnknown };
 
@@ -20,6 +18,11 @@ struct Rotation {
   std::vector<VaultVersion> former;  // other pending ones, newest first, then the confirmed one
   std::string problem;               // of the last try that gave no answer
 };
+
+// The pending version is of an earlier run, which may have sent it.
+bool is_reused(const StepContext& context) {
+  return !json_member(context.output("metal.rotateBmcCredential/seal"), "reused").is_null();
+}
 
 Opens opens(Rotation& rotation, const BmcCredential& credential) {
   std::unique_ptr<Bmc> bmc = rotation.tools.bmcs->open(rotation.address, credential);
@@ -78,7 +81,8 @@ StepOutcome promote(Rotation& rotation) {
   return done;
 }
 
-// Sends the new password once, through the first former credential that opens the BMC.
+// Sends the new password once, through the first former credential that opens the BMC. `sent` tells
+// whether the BMC may have seen it.
 Status send_password(Rotation& rotation, bool& sent) {
   for (const VaultVersion& version : rotation.former) {
     BmcCredential credential = TRY(credential_of(rotation.tools, version));
@@ -86,36 +90,32 @@ Status send_password(Rotation& rotation, bool& sent) {
     if (works == Opens::kUnknown) return Error(Code::kUnavailable, rotation.problem);
     if (works == Opens::kNo) continue;
     std::unique_ptr<Bmc> bmc = rotation.tools.bmcs->open(rotation.address, credential);
-    sent = true;
-    return bmc->set_password(version.account, rotation.fresh_credential.password);
+    Status answer = bmc->set_password(version.account, rotation.fresh_credential.password);
+    // UNAVAILABLE is the driver's word that nothing was sent.
+    sent = answer.ok() || answer.error().code != Code::kUnavailable;
+    return answer;
   }
   return Error(Code::kCredentialRefused, "no kept credential opens the BMC");
 }
 
-// After a send whose answer proves nothing: which password opens the BMC now?
-StepOutcome settle(Rotation& rotation, const Status& answer) {
-  const BmcCredential& fresh = rotation.fresh_credential;
-  Opens now = opens(rotation, fresh);
-  int tries = answer.ok() || is_passing(answer.error()) ? kTriesAfterSend : 1;
-  for (int i = 1; i < tries && now != Opens::kYes; ++i) {
-    rotation.tools.clock->sleep_ms(kTryAgainMs << i);
-    now = opens(rotation, fresh);
-  }
-  if (now == Opens::kYes) return promote(rotation);
+// Whatever was said: is the new password known by now? Spaced, because each no is a failed login.
+Poll ask_again(const Rotation& rotation, const HardwareProfile& profile, const std::string& why) {
+  int64_t window_ms = profile.rotation_s * 1000;
+  std::string more = rotation.problem.empty() ? "" : " (" + rotation.problem + ")";
+  return Poll{why + more, std::min(kAskAgainMs, window_ms / 3), window_ms, Code::kRotationSplit};
+}
+
+// The BMC said no in so many words. If it keeps to that, the old password is the current one.
+StepOutcome settle_refusal(Rotation& rotation, const HardwareProfile& profile, const Error& said) {
   for (const VaultVersion& version : rotation.former) {
     Result<BmcCredential> credential = credential_of(rotation.tools, version);
     if (!credential.ok()) return credential.error();
     Opens old = opens(rotation, credential.value());
-    if (old == Opens::kUnknown || now == Opens::kUnknown) {
-      return Poll{"which password opens the BMC? " + rotation.problem, 1000, kUnreachableWithinMs,
-                  Code::kRotationSplit};
-    }
     if (old == Opens::kYes) {
       return Error(Code::kRotationRefused,
-                   "the BMC keeps the old password" +
-                       (answer.ok() ? std::string(" although it answered success")
-                                    : "; it answered: " + answer.error().message));
+                   "the BMC keeps the old password; it answered: " + said.message);
     }
+    if (old == Opens::kUnknown) return ask_again(rotation, profile, "is the old one current?");
   }
   return Error(Code::kRotationSplit, "neither the new nor an old password opens the BMC");
 }
@@ -130,7 +130,9 @@ StepOutcome rotate_seal(const Tools& tools, StepContext& context) {
     // Two rotations in a row came to no known end: the newest pending one is sent again, since a
     // fourth version would be one more that might open the BMC.
     pending.front().run = context.run.id.str();
-    return Done{Json{{"version", pending.front().number}}, {pending.front().change()}, {}};
+    return Done{Json{{"version", pending.front().number}, {"reused", true}},
+                {pending.front().change()},
+                {}};
   }
   Result<std::vector<VaultVersion>> all = vault_versions(*context.rows);
   if (!all.ok()) return all.error();
@@ -146,26 +148,30 @@ StepOutcome rotate_apply(const Tools& tools, StepContext& context) {
   Result<Rotation> loaded = load(tools, context);
   if (!loaded.ok()) return loaded.error();
   Rotation& rotation = loaded.value();
+  HardwareProfile profile = profile_of(context).value_or(HardwareProfile());
+  bool sent_now = context.memory->contains("sent");
   // Before the first send the new password cannot work, and a wrong login counts towards a lockout.
-  bool may_have_been_sent = context.recovering || context.memory->contains("sent");
-  if (may_have_been_sent) {
+  if (sent_now || context.recovering || is_reused(context)) {
     Opens now = opens(rotation, rotation.fresh_credential);
     if (now == Opens::kYes) return promote(rotation);
-    if (now == Opens::kUnknown) {
-      return Poll{rotation.problem, 1000, kUnreachableWithinMs, Code::kRotationSplit};
+    // Quirk A11: taken now and known in five minutes. It is not sent again meanwhile, and if it
+    // never comes, both are kept.
+    if (sent_now || now == Opens::kUnknown) {
+      return ask_again(rotation, profile, "the new password does not open the BMC yet");
     }
   }
   bool sent = false;
   Status answer = send_password(rotation, sent);
-  if (!sent) {
-    if (answer.error().code == Code::kUnavailable) {
-      return Poll{answer.error().message, next_wait_ms(context), kUnreachableWithinMs,
-                  may_have_been_sent ? Code::kRotationSplit : Code::kRotationRefused};
-    }
-    return Error(Code::kRotationSplit, answer.error().message);
+  if (!sent && answer.error().code == Code::kUnavailable) {
+    return ask_again(rotation, profile, answer.error().message);
   }
+  if (!sent) return Error(Code::kRotationSplit, answer.error().message);
   (*context.memory)["sent"] = true;
-  return settle(rotation, answer);
+  Opens now = opens(rotation, rotation.fresh_credential);
+  if (now == Opens::kYes) return promote(rotation);
+  bool refused = !answer.ok() && !is_passing(answer.error());
+  if (now == Opens::kNo && refused) return settle_refusal(rotation, profile, answer.error());
+  return ask_again(rotation, profile, "the new password does not open the BMC yet");
 }
 
 StepOutcome sweep_sessions(const Tools& tools, StepContext& context) {
@@ -174,12 +180,13 @@ StepOutcome sweep_sessions(const Tools& tools, StepContext& context) {
   if (swept.ok()) return Done{Json{{"sessions", "deleted"}}, {}, {}};
   if (!is_passing(swept.error())) return swept.error();
   return Poll{swept.error().message, next_wait_ms(context), kUnreachableWithinMs,
-              Code::kRotationSplit};
+              Code::kUnavailable};
 }
 
 std::vector<RowChange> rotation_failure_rows(const StepContext& context, Code code) {
   std::vector<RowChange> rows;
-  if (code != Code::kRotationRefused) return rows;
+  // Only a version that this run made, and that the BMC refused in so many words, is given up.
+  if (code != Code::kRotationRefused || is_reused(context)) return rows;
   Result<Credentials> kept = credentials_of(context);
   if (!kept.ok()) return rows;
   for (VaultVersion& version : kept.value().pending) {

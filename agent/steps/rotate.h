@@ -9,8 +9,8 @@
 namespace leasehold {
 
 StepOutcome rotate_seal(const Tools& tools, StepContext& context);
-// ROTATION_REFUSED: the old one is current and works. ROTATION_SPLIT: it is not known, or both open
-// the BMC; all versions are kept.
+// ROTATION_REFUSED: the BMC said no, and the old one works. ROTATION_SPLIT: it is not known which
+// opens the BMC, or more than one does; all versions are kept.
 StepOutcome rotate_apply(const Tools& tools, StepContext& context);
 // bmc.sweep, as far as generic Redfish sessions go: every session but ours is deleted (quirk A8).
 StepOutcome sweep_sessions(const Tools& tools, StepContext& context);

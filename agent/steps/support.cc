@@ -78,11 +78,16 @@ Result<std::unique_ptr<Bmc>> open_bmc(const Tools& tools, const StepContext& con
   BmcAddress address = address_of(node);
   std::vector<VaultVersion> candidates = kept.pending;
   candidates.push_back(*kept.confirmed);
+  int64_t remembered = json_int_or(*context.memory, "credential", 0).value_or(0);
   for (const VaultVersion& version : candidates) {
     BmcCredential credential{version.account, TRY(tools.vault->password_of(version))};
     std::unique_ptr<Bmc> bmc = tools.bmcs->open(address, credential);
     if (candidates.size() == 1) return bmc;
-    if (TRY(bmc->credential_works(credential))) return bmc;
+    // Found once, remembered for this attempt: each try of a wrong one counts towards a lockout.
+    if (remembered == version.number) return bmc;
+    if (remembered != 0 || !TRY(bmc->credential_works(credential))) continue;
+    (*context.memory)["credential"] = version.number;
+    return bmc;
   }
   return Error(Code::kCredentialRefused, "no kept credential opens the BMC of " + node.id.str());
 }

@@ -7,6 +7,7 @@
 #include "agent/steps/ramdisk.h"
 #include "agent/steps/rotate.h"
 #include "agent/workflows/names.h"
+#include "core/base/log.h"
 
 namespace leasehold {
 namespace {
@@ -67,8 +68,8 @@ Workflow release_workflow(const Tools& tools) {
                          kHour, rotate_apply));
   places.push_back(place(tools, "3", "bmc.sweep", "bmc.sweep", kHour, sweep_sessions));
   places.push_back(power_off_place(tools, "4", "metal.ensureRamdisk/off", false));
-  places.push_back(
-      place(tools, "4", "metal.ensureRamdisk", "metal.ensureRamdisk/open", kMinute, ramdisk_open));
+  size_t open_at = places.size();
+  places.push_back(Place{"metal.ensureRamdisk/open", "4", "metal.ensureRamdisk", kMinute, {}});
   places.push_back(
       place(tools, "4", "metal.ensureRamdisk", "metal.ensureRamdisk", kHour, ramdisk_boot));
   add_command(places, tools, "4", "metal.ensureRamdisk", "metal.ensureRamdisk/inventory",
@@ -102,6 +103,7 @@ std::vector<Workflow> all_workflows(const Tools& tools) {
 
 Done failure_rows(const Tools& tools, const StepContext& context, const Error& error) {
   Done done;
+  tools.chain->give_back(context.run.id);
   Result<NodeRow> loaded = node_of(context);
   // A node that cannot be read is not touched; the journal holds the failure all the same.
   if (!loaded.ok()) return done;
@@ -111,7 +113,7 @@ Done failure_rows(const Tools& tools, const StepContext& context, const Error& e
   node.maintenance = true;
   node.power_off_owed = true;
   node.failure = Json{{"code", code_name(error.code)},
-                      {"message", error.message},
+                      {"message", scrubbed(error.message)},
                       {"run", context.run.id.str()},
                       {"place", context.place},
                       {"at", format_time(tools.clock->now_ms())}};

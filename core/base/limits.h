@@ -33,7 +33,6 @@ inline constexpr int64_t kHttpLoopGraceMs = 5'000;  // for the loop to deliver a
 // Gateway
 inline constexpr size_t kGatewayFrameBytes = 1 << 20;
 inline constexpr size_t kGatewayChainBytes = 16 << 10;
-inline constexpr size_t kGatewayPendingPerConnection = 1;
 // What a frame needs besides the body: type, path, query and JSON's escapes of usual text.
 inline constexpr size_t kGatewayBodyBytes = kGatewayFrameBytes - (64 << 10);
 inline constexpr size_t kGatewayConnections = 4096;
@@ -84,6 +83,7 @@ inline constexpr int64_t kCommitRetryFirstMs = 100;
 inline constexpr int64_t kCommitRetryMaxMs = 10'000;
 inline constexpr size_t kCrashFileBytes = 1 << 20;
 inline constexpr size_t kOutboxRowsWithoutPeer = 100'000;
+inline constexpr int64_t kPowerOffLookMs = 30'000;
 inline constexpr int64_t kPowerOffRetryFirstMs = 1'000;
 inline constexpr int64_t kPowerOffRetryMaxMs = 300'000;
 

@@ -89,10 +89,14 @@ Result<int64_t> parse_seconds(const Json& timeouts, const char* key, int64_t fal
 }
 
 Status parse_timeouts(const Json& timeouts, HardwareProfile& out) {
-  TRY(check_keys(timeouts, {"power_off_s", "power_on_s", "call_home_s", "ramdisk_silent_s"},
+  TRY(check_keys(timeouts,
+                 {"power_off_s", "power_on_s", "call_home_s", "ramdisk_silent_s", "off_reread_ms",
+                  "rotation_s"},
                  "a profile's timeouts"));
   out.power_off_s = TRY(parse_seconds(timeouts, "power_off_s", out.power_off_s));
   out.power_on_s = TRY(parse_seconds(timeouts, "power_on_s", out.power_on_s));
+  out.rotation_s = TRY(parse_seconds(timeouts, "rotation_s", out.rotation_s));
+  out.off_reread_ms = TRY(parse_seconds(timeouts, "off_reread_ms", out.off_reread_ms));
   out.call_home_s = TRY(parse_seconds(timeouts, "call_home_s", out.call_home_s));
   out.ramdisk_silent_s = TRY(parse_seconds(timeouts, "ramdisk_silent_s", out.ramdisk_silent_s));
   return {};

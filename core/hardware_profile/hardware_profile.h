@@ -44,6 +44,8 @@ struct HardwareProfile {
   ProfileBootTarget boot_target = ProfileBootTarget::kPxe;
   int64_t power_off_s = 300;
   int64_t power_on_s = 300;
+  int64_t off_reread_ms = 2'000;  // between the readings that make an Off (quirks R4, W8, W12)
+  int64_t rotation_s = 300;       // how long a BMC may take to know a new password (quirk A11)
   int64_t call_home_s = 900;
   int64_t ramdisk_silent_s = 60;  // a ramdisk that has said nothing for so long is lost
   std::optional<Vetting> vetted;  // none: its machines are not leased with root (D3)

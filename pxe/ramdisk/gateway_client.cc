@@ -185,8 +185,10 @@ Result<std::vector<Command>> GatewayClient::commands(int64_t& newest) {
   return commands;
 }
 
-Status GatewayClient::telemetry(const std::string& command) {
-  TRY(call("POST", "/v1/telemetry", dump_json({{"command", command}}), limits::kRamdiskRequestMs));
+Status GatewayClient::telemetry(const std::string& command, const std::string& problem) {
+  Json body = {{"command", command}};
+  if (!problem.empty()) body["error"] = problem;
+  TRY(call("POST", "/v1/telemetry", dump_json(body), limits::kRamdiskRequestMs));
   return {};
 }
 

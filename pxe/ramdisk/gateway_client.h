@@ -48,8 +48,8 @@ class GatewayClient {
   // Waits for up to limits::kLongPollMs. Commands that are not for this run and boot are left out
   // and logged. `newest` becomes the highest number that was seen.
   Result<std::vector<Command>> commands(int64_t& newest);
-  // The ramdisk lives and works on this command. Any thread, once it has joined.
-  Status telemetry(const std::string& command);
+  // The ramdisk lives and works on this command, or cannot do it. Any thread, once it has joined.
+  Status telemetry(const std::string& command, const std::string& problem = {});
   // {"command", "envelope", "chain"} as text. REFUSED: the site has decided against it.
   Status post_result(const std::string& body);
 

@@ -78,6 +78,7 @@ void Ramdisk::answer(GatewayClient& gateway, Executor& executor, const Command& 
   if (!result.ok()) {
     log_line(LogEvent::kRequestRefused,
              {{"command", command.id}, {"message", result.error().text()}});
+    [[maybe_unused]] Status told = gateway.telemetry(command.id, result.error().text());
     return;
   }
   for (int64_t failures = 1;; ++failures) {

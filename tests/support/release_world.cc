@@ -170,7 +170,9 @@ Status ReleaseWorld::load(Sql& sql, const RunInfo& run, Snapshot& rows) {
   return Store::load(sql, run, rows);
 }
 
-Status ReleaseWorld::apply(Sql& sql, const RowChange& change) { return Store::put(sql, change); }
+Status ReleaseWorld::apply(Sql& sql, const RowChange& change) {
+  return Store::put_of_step(sql, change);
+}
 
 Done ReleaseWorld::fail_unknown(const RunInfo& run, const Snapshot& rows, const Error& error) {
   StepContext context;

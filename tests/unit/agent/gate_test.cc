@@ -87,8 +87,7 @@ TEST_CASE("law no-dirty-ready: evidence that does not hold never makes a node re
       std::string key;
       Json row = row_of_kind(rows, "run", key);
       Json stranger = Json::array();
-      for (const std::string& pem :
-           make_pki().sign_in(site_agent_identity()).chain_pem) {
+      for (const std::string& pem : make_pki().sign_in(site_agent_identity()).chain_pem) {
         stranger.push_back(pem);
       }
       row["chain"] = stranger;

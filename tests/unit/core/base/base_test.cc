@@ -20,8 +20,8 @@ TEST_CASE("base64 has one text for one value") {
   CHECK(base64_decode("YWJjZA==").value() == "abcd");
   for (const char* text : {"YWJjZB==", "YWJjZA=", "YWJj ZA=", "YWJjZA", "=AAA", "YWJjZP8="}) {
     INFO(text);
-    bool slack_free = base64_decode(text).ok() &&
-                      base64_encode(base64_decode(text).value()) == text;
+    bool slack_free =
+        base64_decode(text).ok() && base64_encode(base64_decode(text).value()) == text;
     CHECK((!base64_decode(text).ok() || slack_free));
   }
   CHECK_FALSE(base64_decode("YWJjZB==").ok());
@@ -63,8 +63,8 @@ TEST_CASE("ids have one form") {
 TEST_CASE("times go there and back") {
   CHECK(format_time(0) == "1970-01-01T00:00:00.000Z");
   CHECK(parse_time("2026-11-29T16:31:21.004Z").value() % 1000 == 4);
-  for (const char* bad : {"2026-11-29T16:31:21Z", "2026-13-29T16:31:21.004Z", "x",
-                          "2026-11-29T16:31:21.004Zjunk"}) {
+  for (const char* bad :
+       {"2026-11-29T16:31:21Z", "2026-13-29T16:31:21.004Z", "x", "2026-11-29T16:31:21.004Zjunk"}) {
     CHECK_FALSE(parse_time(bad).ok());
   }
 }
@@ -83,8 +83,8 @@ TEST_CASE("a file is written whole, and a secret's must be its owner's alone") {
 }
 
 TEST_CASE("a subprocess is bounded in time, output and environment") {
-  SubprocessOutcome done = run_subprocess({{"sh", "-c", "echo out; echo err >&2; exit 3"}, {}, 5'000})
-                               .value();
+  SubprocessOutcome done =
+      run_subprocess({{"sh", "-c", "echo out; echo err >&2; exit 3"}, {}, 5'000}).value();
   CHECK(done.exit_code == 3);
   CHECK(done.out == "out\n");
   CHECK(done.err == "err\n");
