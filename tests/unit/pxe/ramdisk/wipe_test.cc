@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <atomic>
 
 #include "core/base/limits.h"
 #include "pxe/ramdisk/wipe_disks.h"
