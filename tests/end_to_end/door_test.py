@@ -100,6 +100,42 @@ class Door(SiteTest):
                                        pair[1])
             self.assertIn(status, (401, 403), answer)
 
+    def mint(self, uri):
+        """A certificate under the site's real CA, made by another program than ours."""
+        key, csr, _ = self.key_and_csr()
+        extensions, leaf = self.site.path("ext"), self.site.path("minted.pem")
+        with open(extensions, "w", encoding="utf-8") as out:
+            out.write("basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature\n"
+                      "extendedKeyUsage=clientAuth,serverAuth\n"
+                      "authorityKeyIdentifier=keyid\nsubjectKeyIdentifier=hash\n"
+                      "subjectAltName=critical,URI:%s\n" % uri)
+        with open(self.site.path("x.csr"), "w", encoding="utf-8") as out:
+            out.write(csr)
+        site_ca = [os.path.join(self.site.ca, "site-ca" + end) for end in (".pem", ".key")]
+        subprocess.run(["openssl", "x509", "-req", "-in", self.site.path("x.csr"), "-CA",
+                        site_ca[0], "-CAkey", site_ca[1], "-days", "1", "-set_serial",
+                        "0x" + os.urandom(16).hex(), "-extfile", extensions, "-out", leaf],
+                       check=True, capture_output=True)
+        with open(leaf, "a", encoding="utf-8") as out, open(site_ca[0], encoding="utf-8") as chain:
+            out.write(chain.read())
+        return leaf, key
+
+    def test_a_lessees_certificate_attests_nothing(self):
+        """Laws trust-first and tenant-never-attests: a node-tenant of this very node."""
+        leaf, key = self.mint("spiffe://%s.%s/node/m1/7/node-tenant" % (sitekit.SITE,
+                                                                       sitekit.DOMAIN))
+        for path, body in (("/v1/commands?after=0", None),
+                           ("/v1/results", {"command": "x", "envelope": {}, "chain": []})):
+            status, answer = self.curl(path, body, "--cert", leaf, "--key", key)
+            self.assertEqual((status, answer["code"]), (403, "tenant-controlled"), answer)
+
+    def test_a_stolen_site_ca_makes_no_other_kind(self):
+        for name in ("node/m1/7/node", "gateway", "site-agent", "node/m1/7/ramdisk/r-none",
+                     "node/m2/7/ramdisk/" + self.run_id):
+            leaf, key = self.mint("spiffe://%s.%s/%s" % (sitekit.SITE, sitekit.DOMAIN, name))
+            status, answer = self.curl("/v1/commands?after=0", None, "--cert", leaf, "--key", key)
+            self.assertIn(status, (401, 403), (name, answer))
+
     def test_garbage_is_answered_and_hurts_nobody(self):
         for body in ("", "{", "[]", "null", '{"nonce": 7}', "x" * 2000, '{"a":' * 200):
             status, answer = self.curl("/v1/hello", body)
