@@ -156,7 +156,8 @@ class SiteAgent {
       *run = TRY(decide_second_claim(sql, boot));
       return {};
     };
-    database_->transact(decide, [this, run](Status decided) {
+    database_->transact(decide, [this, run, boot](Status decided) {
+      if (!decided.ok() && decided.error().code == Code::kForbidden) return;  // no boot of ours
       if (!decided.ok()) {
         // What bootd has told once it does not tell again.
         loop_.after(kSecondClaimRetryMs, [this, boot] { second_claim(boot); });
