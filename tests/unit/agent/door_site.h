@@ -25,11 +25,11 @@ class DoorSite {
   // Runs `body` in a transaction; what it returns is the transaction's fate.
   Status in(const std::function<Status(Sql&)>& body) { return database->transact_and_wait(body); }
 
-  Json join_body(const std::string& csr, const std::string& with_token) const {
+  Json join_body(const std::string& with_csr, const std::string& with_token) const {
     return Json{{"run", "r-law"},
                 {"boot", ramdisk.boot},
-                {"csr", csr},
-                {"mac", hex_encode(hmac_sha256(with_token, csr_der(csr).value()))}};
+                {"csr", with_csr},
+                {"mac", hex_encode(hmac_sha256(with_token, csr_der(with_csr).value()))}};
   }
   Result<JoinOutcome> join(const Json& body) {
     Result<JoinOutcome> outcome = Error(Code::kInternal, "not decided");

@@ -15,7 +15,7 @@ inline BmcState test_state() {
   state.uuid = "00000000-0000-4000-a000-000000000001";
   state.mac = "52:54:00:77:00:01";
   state.firmware = {{"BMC", "1.12.0"}, {"BIOS", "2.4.1"}};
-  state.accounts.push_back({.id = "1", .user_name = "", .enabled = false});
+  state.accounts.push_back({.id = "1", .user_name = "", .password = "", .enabled = false});
   state.accounts.push_back({.id = "2", .user_name = "admin", .password = "factory-1"});
   state.accounts.push_back(
       {.id = "3", .user_name = "watch", .password = "watch-me-1", .role_id = "ReadOnly"});
@@ -30,7 +30,7 @@ inline std::string basic(const std::string& user, const std::string& password) {
 struct TestCall {
   std::string method = "GET";
   std::string path;
-  Json body;
+  Json body = nullptr;
   HttpHeaders headers = {{"X-Auth-Token", "token-7"}};
 };
 

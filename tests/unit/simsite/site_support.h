@@ -72,14 +72,14 @@ class FakeBootd {
 };
 
 // Formats the first disk as the real one does, then waits for its end in a child of its own.
-inline const char* kFakeRamdisk = R"(#!/bin/sh
+inline const char* kFakeRamdisk = R"sh(#!/bin/sh
 root="$2"
 echo "console of $(cat "$root/proc/cmdline")"
 nvme format "$root/dev/nvme0n1" --ses=1 --force > "$root/format.tmp" 2>&1
 echo "exit $?" >> "$root/format.tmp"
 mv "$root/format.tmp" "$root/format.out"
 sleep 600
-)";
+)sh";
 
 constexpr const char* kMac = "52:54:00:77:00:01";
 constexpr const char* kSystem = "/redfish/v1/Systems/1";

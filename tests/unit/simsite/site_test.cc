@@ -79,7 +79,7 @@ TEST_CASE("without a boot script the firmware falls to the tenant's disk") {
 }
 
 TEST_CASE("power takes its time and only an operating system hears the button") {
-  RunningSite site({{"delays", {{"power_ms", 150}, {"boot_ms", 50}}}});
+  RunningSite site(Json{{"delays", {{"power_ms", 150}, {"boot_ms", 50}}}});
   site.reset("On");
   CHECK(site.power() == "PoweringOn");
   REQUIRE(site.comes_to_run("disk-os"));
@@ -163,7 +163,7 @@ TEST_CASE("connections are dropped, reset, hung and delayed, and answers are cha
 }
 
 TEST_CASE("a BMC accepts Off and the host stays On") {
-  RunningSite site({{"power", "On"}});
+  RunningSite site(Json{{"power", "On"}});
   REQUIRE(site.comes_to_run("disk-os"));
   site.fault({{"id", "W3"},
               {"on", "bmc"},

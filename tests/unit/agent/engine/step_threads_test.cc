@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <future>
+#include <set>
 #include <thread>
 
 #include "core/base/limits.h"
