@@ -180,7 +180,8 @@ class RunningSite {
   }
   std::vector<std::string> effects() {
     std::vector<std::string> what;
-    for (const Json& effect : ask("/effects")["effects"]) what.push_back(effect["what"]);
+    const Json answer = ask("/effects");
+    for (const Json& effect : answer["effects"]) what.push_back(effect["what"]);
     return what;
   }
   void fault(const Json& rule) {
@@ -189,7 +190,8 @@ class RunningSite {
     CHECK(response.status == 200);
   }
   int64_t hits(const std::string& id) {
-    for (const Json& rule : ask("/faults")["faults"]) {
+    const Json answer = ask("/faults");
+    for (const Json& rule : answer["faults"]) {
       if (rule["id"] == id) return rule["hits"];
     }
     return -1;

@@ -133,7 +133,7 @@ TEST_CASE("connections are dropped, reset, hung and delayed, and answers are cha
   RunningSite site;
   auto rule = [&](const char* id, Json more) {
     Json whole = {{"id", id}, {"on", "bmc"}, {"path", kSystem}};
-    whole.merge_patch(more);
+    whole.update(more);  // merge_patch would drop the nulls
     site.fault(whole);
   };
   auto get = [&](int64_t timeout_ms) {

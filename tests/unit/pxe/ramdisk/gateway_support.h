@@ -164,6 +164,7 @@ class TinyGateway {
       return answer(json_response(401, "{}"));
     }
     if (request.path == "/v1/results") return result(request.body, answer);
+    if (request.path == "/v1/telemetry") return answer(json_response(200, "{}"));
     commands(std::stoul(query_value(request.query, "after")), answer);
   }
 
