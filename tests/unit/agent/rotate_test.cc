@@ -22,7 +22,9 @@ class Rotating {
                }).value();
   }
   StepOutcome apply() {
-    commit(rotate_seal(world.tools(), fresh_context()));
+    StepOutcome sealed = rotate_seal(world.tools(), fresh_context());
+    commit(sealed);
+    seal_output_ = std::get<Done>(sealed).output;
     return again();
   }
   StepOutcome again(bool recovering = false) {
@@ -74,6 +76,7 @@ class Rotating {
     context_ = StepContext();
     context_.run = world.run();
     context_.rows = rows;
+    context_.outputs["metal.rotateBmcCredential/seal"] = seal_output_;
     context_.clock = &time;
     context_.memory = std::make_shared<Json>(Json::object());
     return context_;
@@ -87,6 +90,7 @@ class Rotating {
 
  private:
   StepContext context_;
+  Json seal_output_;
 };
 
 }  // namespace
