@@ -16,6 +16,10 @@ class Errors(SiteTest):
     """The agent is stopped; each case starts it with one thing wrong."""
 
     @classmethod
+    def machines(cls):
+        return [sitekit.machine("m1", 1), sitekit.machine("m3", 3)]
+
+    @classmethod
     def setUpClass(cls):
         super().setUpClass()
         cls.site.adopt("m1")
@@ -130,24 +134,20 @@ class Errors(SiteTest):
             done = self.site.agent_command("node", "adopt", adoption, check=False)
             self.assertEqual(done.returncode, 1)
             self.assertIn("no-password", done.stderr)
-            self.assertEqual([n["node"] for n in self.site.status()["nodes"]], ["m1"])
+            self.assertNotIn("m2", [n["node"] for n in self.site.status()["nodes"]])
         finally:
             self.site.kill("agent", 15)
 
     def test_a_wrong_password_fails_the_teardown_and_not_the_site(self):
         self.site.start_agent()
         try:
-            with open(self.site.path("m1-adoption.json"), encoding="utf-8") as file:
-                content = json.load(file)
+            described = self.site.machines[1]["bmc"]
             wrong = self.site.path("wrong-password")
             with open(wrong, "w", encoding="utf-8") as out:
                 out.write("not-the-password\n")
             os.chmod(wrong, 0o600)
-            content["node"], content["lease"]["lease"] = "m3", "lease-m3"
-            content["bmc"]["passwordFile"] = wrong
-            adoption = self.site.path("wrong-adoption.json")
-            self.site._write_json(adoption, content)
-            self.site.agent_command("node", "adopt", adoption)
+            described["password_file"] = wrong
+            self.site.adopt("m3")
             run = self.site.wait_run(self.site.work("m3", "release"))
             self.assertEqual(run["state"], "failed")
             self.assertEqual(run["code"], "CREDENTIAL_REFUSED")
@@ -216,8 +216,9 @@ class FullDisk(SiteTest):
     def fill_until_refused(self, ballast):
         """Rows until the disk has no room for one: the log that SQLite has already made is used up."""
         del ballast
-        filler = {"table": "node_admin", "schema": 1, "node": "m1", "note": "x" * 200_000}
-        for _ in range(400):
+        for number in range(400):
+            filler = {"table": "node_admin", "schema": 1, "node": "x%d" % number,
+                      "note": "x" * 200_000}
             status, answer = sitekit.call(self.site.agent_socket, "POST", "/v1/rows",
                                           {"rows": [filler]})
             if status != 200:
