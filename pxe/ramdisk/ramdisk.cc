@@ -21,8 +21,11 @@ void log_waiting(const char* what, int64_t failures, const Error& error) {
            {{"for", what}, {"failures", failures}, {"message", error.text()}});
 }
 
+// MALFORMED too: an agent that is killed in the middle of its answer. A join with the same CSR is
+// answered alike, so that sending it again is safe.
 bool may_come_later(const Error& error) {
-  return error.code == Code::kUnavailable || error.code == Code::kTimeout;
+  return error.code == Code::kUnavailable || error.code == Code::kTimeout ||
+         error.code == Code::kMalformed;
 }
 
 }  // namespace
