@@ -33,7 +33,8 @@ Opens opens(Rotation& rotation, const BmcCredential& credential) {
 }
 
 Result<BmcCredential> credential_of(const Tools& tools, const VaultVersion& version) {
-  return BmcCredential{version.account, TRY(tools.vault->password_of(version))};
+  std::string password = TRY(tools.vault->password_of(version));
+  return BmcCredential{version.account, std::move(password)};
 }
 
 Result<Rotation> load(const Tools& tools, StepContext& context) {

@@ -80,7 +80,8 @@ Result<std::unique_ptr<Bmc>> open_bmc(const Tools& tools, const StepContext& con
   candidates.push_back(*kept.confirmed);
   int64_t remembered = json_int_or(*context.memory, "credential", 0).value_or(0);
   for (const VaultVersion& version : candidates) {
-    BmcCredential credential{version.account, TRY(tools.vault->password_of(version))};
+    std::string password = TRY(tools.vault->password_of(version));
+    BmcCredential credential{version.account, std::move(password)};
     std::unique_ptr<Bmc> bmc = tools.bmcs->open(address, credential);
     if (candidates.size() == 1) return bmc;
     // Found once, remembered for this attempt: each try of a wrong one counts towards a lockout.

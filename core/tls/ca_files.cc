@@ -63,12 +63,14 @@ Result<CaKey> read_ca_key(const std::string& pem_path, const std::string& key_pa
   if (ca_form(certificate.get()).role == CaRole::kNone) {
     return config_error(pem_path, "does not begin with a certificate authority of ours");
   }
-  return CaKey{pems[0], TRY(read_key_of(pems[0], key_path)), joined(pems, 1)};
+  std::string key = TRY(read_key_of(pems[0], key_path));
+  return CaKey{pems[0], std::move(key), joined(pems, 1)};
 }
 
 Result<LeafFiles> read_leaf(const std::string& pem_path, const std::string& key_path) {
   std::vector<std::string> pems = TRY(read_certificates(pem_path));
-  return LeafFiles{joined(pems, 0), TRY(read_key_of(pems[0], key_path))};
+  std::string key = TRY(read_key_of(pems[0], key_path));
+  return LeafFiles{joined(pems, 0), std::move(key)};
 }
 
 Result<Anchors> read_anchors(const std::string& root_path, const std::string& site_cas_path,

@@ -204,7 +204,7 @@ TEST_CASE(
     "a large answer reaches a peer that has shut its own side down, and one that reads slowly") {
   LoopThread thread;
   HttpServerOptions options = on_any_port();
-  options.idle_ms = 200;
+  options.idle_ms = 1'500;
   const std::string large(24 << 20, 'L');
   ServerUnderTest tested(thread, options, [&](const ServerRequest&, Responder r) {
     r(HttpResponse{200, {}, large});
