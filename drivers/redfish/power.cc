@@ -64,7 +64,8 @@ Status reset_system(Client& client, System& system, ResetType type) {
   const Json& action = reset_action(now);
   std::string target = path_of(json_text(action, "target"));
   if (target.empty()) target = TRY(system.path()) + "/Actions/ComputerSystem.Reset";
-  Json body = {{"ResetType", TRY(choose(client, action, type))}};
+  auto chosen = TRY(choose(client, action, type));
+  Json body = {{"ResetType", chosen}};
 
   auto reply = client.post(target, body);
   if (reply.ok() && reply.value().good() && first_failure(reply.value().messages) == nullptr) {
