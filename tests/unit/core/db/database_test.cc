@@ -61,15 +61,18 @@ TEST_CASE("transactions queued together share one sync and fail one by one, in o
   test::TempFolder folder;
   test::FaultyVfs vfs;
   auto database = open(folder.file("a.db"), vfs.name());
+  std::promise<void> begun;
   std::promise<void> gate;
   std::string told;
   // The first holds the thread, so that the others gather behind it.
   database->transact(
       [&](Sql&) {
+        begun.set_value();
         gate.get_future().wait();
         return Status();
       },
       [&](Status) { told += "0"; });
+  begun.get_future().wait();
   auto tell = [&](const char* name) {
     return [&told, name](Status status) { told += status.ok() ? name : "!"; };
   };
