@@ -14,7 +14,16 @@ namespace leasehold {
 
 class CurlEasyClient : public HttpClient {
  public:
+  CurlEasyClient();
+  ~CurlEasyClient() override;
+  CurlEasyClient(const CurlEasyClient&) = delete;
+  CurlEasyClient& operator=(const CurlEasyClient&) = delete;
+  // Several threads may be in it; one of them at a time has the kept connection.
   Result<HttpResponse> send(const HttpRequest& request, const HttpOptions& options) override;
+
+ private:
+  struct Kept;
+  std::unique_ptr<Kept> kept_;
 };
 
 class CurlMulti : public HttpClient {

@@ -13,6 +13,9 @@ namespace leasehold {
 
 namespace {
 
+// A kept connection that has been idle for longer is not used again.
+constexpr long kKeptConnectionS = 5;
+
 bool has_line_break(std::string_view text) {
   return text.find_first_of(std::string_view("\r\n\0", 3)) != std::string_view::npos;
 }
@@ -39,10 +42,10 @@ void start_libcurl() {
   LEASEHOLD_CHECK(kStarted, "libcurl does not start");
 }
 
-Transfer::Transfer(HttpRequest request, HttpOptions options)
-    : request_(std::move(request)), options_(std::move(options)) {
+Transfer::Transfer(HttpRequest request, HttpOptions options, Easy easy)
+    : request_(std::move(request)), options_(std::move(options)), easy_(std::move(easy)) {
   start_libcurl();
-  easy_.reset(curl_easy_init());
+  if (easy_ == nullptr) easy_.reset(curl_easy_init());
   LEASEHOLD_CHECK(easy_ != nullptr, "out of memory");
 }
 
@@ -86,17 +89,21 @@ void Transfer::set_target() {
   if (!options_.unix_socket_path.empty()) {
     curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, options_.unix_socket_path.c_str());
   }
-  curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, may_reuse_connection() ? 0L : 1L);
-  curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, may_reuse_connection() ? 0L : 1L);
+  const bool reuse = may_reuse_connection();
+  curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, reuse ? 0L : 1L);
+  curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, reuse ? 0L : 1L);
+  if (!reuse) return;
+  curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, kKeptConnectionS);
 }
 
-// libcurl sends a request again when a kept connection turns out dead, whatever the method, and it
-// does not compare judges when it picks a kept TLS connection. So only what may be repeated goes
-// over a kept connection, and TLS never does.
+// libcurl sends a request again when a kept connection turns out dead, whatever the method: so only
+// what may be repeated goes over a kept connection.
 bool Transfer::may_reuse_connection() const {
-  const bool repeatable = request_.method == "GET" || request_.method == "HEAD";
+  const bool repeatable =
+      request_.method == "GET" || request_.method == "HEAD" || options_.repeatable;
+  const bool plain = ::strncasecmp(request_.url.c_str(), "http://", 7) == 0;
   return !options_.fresh_connection && repeatable &&
-         ::strncasecmp(request_.url.c_str(), "http://", 7) == 0;
+         (plain || !options_.tls.connection_key.empty());
 }
 
 void Transfer::set_bounds() {
@@ -163,7 +170,11 @@ void Transfer::set_tls() {
   curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
   curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
   curl_easy_setopt(easy, CURLOPT_CAINFO, static_cast<char*>(nullptr));
-  curl_easy_setopt(easy, CURLOPT_CAPATH, static_cast<char*>(nullptr));
+  // libcurl does not compare judges when it picks a kept connection; it does compare the names of
+  // the trust stores, which nobody reads here, since the judge replaces the verification.
+  const std::string store = "/nonexistent/" + options_.tls.connection_key;
+  const bool kept = !options_.tls.connection_key.empty();
+  curl_easy_setopt(easy, CURLOPT_CAPATH, kept ? store.c_str() : nullptr);
   curl_easy_setopt(easy, CURLOPT_SSL_SESSIONID_CACHE, 0L);
   curl_easy_setopt(easy, CURLOPT_SSL_ENABLE_ALPN, 0L);
   curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_ssl_context);
@@ -229,6 +240,11 @@ Result<HttpResponse> Transfer::finish(CURLcode result) {
   curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
   response_.status = static_cast<int>(status);
   return std::move(response_);
+}
+
+Transfer::Easy Transfer::release() {
+  curl_easy_reset(easy_.get());
+  return std::move(easy_);
 }
 
 bool Transfer::anything_sent() const {

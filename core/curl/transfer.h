@@ -18,7 +18,13 @@ void start_libcurl();
 
 class Transfer {
  public:
-  Transfer(HttpRequest request, HttpOptions options);
+  struct EasyFree {
+    void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
+  };
+  using Easy = std::unique_ptr<CURL, EasyFree>;
+
+  // `easy`: a released handle, with its connections; null makes a new one.
+  Transfer(HttpRequest request, HttpOptions options, Easy easy = nullptr);
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
@@ -27,13 +33,12 @@ class Transfer {
   CURL* easy() const { return easy_.get(); }
   // How it ended: the response, or an error whose code says whether anything was sent.
   Result<HttpResponse> finish(CURLcode result);
+  // After finish(): the handle with its connections, and nothing of this transfer left in it.
+  Easy release();
   // As finish(), for a transfer that is broken off by us.
   Error broken_off(const std::string& why) const;
 
  private:
-  struct EasyFree {
-    void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
-  };
   struct ListFree {
     void operator()(curl_slist* list) const { curl_slist_free_all(list); }
   };
@@ -64,7 +69,7 @@ class Transfer {
   bool tls_refused_ = false;
   char error_text_[CURL_ERROR_SIZE] = "";
   List headers_, connect_to_;
-  std::unique_ptr<CURL, EasyFree> easy_;  // last: it goes first, while what it points to is there
+  Easy easy_;  // last: it goes first, while what it points to is there
 };
 
 }  // namespace leasehold

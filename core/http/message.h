@@ -51,6 +51,9 @@ struct TlsClientPolicy {
   std::function<Status(const std::vector<std::string>& chain_der)> judge;
   std::string certificate_chain_pem;  // leaf first; may be empty
   std::string private_key_pem;
+  // What the judge holds the server to and the client presents, in one word (a pin). A connection
+  // may be used again by whoever has the same word; empty: by nobody.
+  std::string connection_key;
 };
 
 struct HttpOptions {
@@ -61,6 +64,8 @@ struct HttpOptions {
   std::string connect_to;        // "address:port" to connect to instead of the URL's; or ""
   std::string unix_socket_path;  // or ""
   bool fresh_connection = true;  // no keep-alive (quirk T8)
+  // A POST that the peer answers alike when it comes twice: it may take a kept connection too.
+  bool repeatable = false;
 };
 
 class HttpClient {

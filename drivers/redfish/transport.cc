@@ -67,7 +67,12 @@ Result<Reply> Transport::send_once(const Call& call) {
   options.timeout_ms = call.timeout_ms;
   options.connect_timeout_ms = std::min(options.connect_timeout_ms, call.timeout_ms);
   options.tls = tls_;
+  options.fresh_connection = false;  // for reads in a row; what has an effect gets one all the same
   auto answer = client_.send(request, options);
+  if (call.method == "GET" && !answer.ok() && answer.error().code == Code::kMalformed) {
+    options.fresh_connection = true;  // the BMC may have dropped the kept one without notice (T8)
+    answer = client_.send(request, options);
+  }
   if (!answer.ok()) {
     Error failed = std::move(answer).error();
     failed.message = without_secrets(std::move(failed.message));

@@ -165,7 +165,8 @@ TEST_CASE("multi: a loop that stands still does not hold a thread for ever") {
   client.reset();
 }
 
-TEST_CASE("multi: connections are kept for repeatable plain requests only, and only if asked") {
+TEST_CASE(
+    "multi: connections are kept for repeatable requests only, plain or with a key, if asked") {
   LoopThread thread;
   const TestLeaf leaf = make_leaf("server");
   HttpServerOptions options = on_any_port();
@@ -185,6 +186,15 @@ TEST_CASE("multi: connections are kept for repeatable plain requests only, and o
   SECTION("TLS") {
     http.fresh_connection = false;
     options.tls = true;
+    SECTION("whose connections have no key") {}
+    SECTION("whose connections have a key") {
+      http.tls.connection_key = leaf.sha256;
+      expected = 1;
+    }
+    SECTION("whose connections have a key, POST") {
+      http.tls.connection_key = leaf.sha256;
+      method = "POST";
+    }
     options.tls_config.certificate_chain_pem = leaf.chain_pem;
     options.tls_config.private_key_pem = leaf.private_key_pem;
   }
@@ -199,6 +209,36 @@ TEST_CASE("multi: connections are kept for repeatable plain requests only, and o
   CHECK(connections.size() == expected);
 }
 
+TEST_CASE(
+    "T8 multi: a kept connection that is reset is told, and what has an effect never meets one") {
+  LoopThread thread;
+  std::set<uint64_t> connections;
+  int resets = 0;
+  ServerUnderTest* peer = nullptr;
+  ServerUnderTest server(thread, on_any_port(), [&](const ServerRequest& request, Responder r) {
+    if (connections.insert(request.connection).second) return r(HttpResponse{200, {}, ""});
+    ++resets;
+    peer->server().abort(request.connection, true);
+  });
+  peer = &server;
+  ClientUnderTest tested(thread);
+  HttpOptions http;
+  http.fresh_connection = false;
+  REQUIRE(tested.client().send({"GET", server.url("/"), {}, ""}, http).ok());
+  auto second = tested.client().send({"GET", server.url("/"), {}, ""}, http);
+  REQUIRE_FALSE(second.ok());
+  CHECK(second.error().code == Code::kMalformed);
+  CHECK(resets == 1);
+  http.fresh_connection = true;
+  REQUIRE(tested.client().send({"GET", server.url("/"), {}, ""}, http).ok());
+  http.fresh_connection = false;
+  CHECK(connections.size() == 2);
+  // What has an effect never meets a kept connection, so nothing can be sent twice.
+  REQUIRE(tested.client().send({"POST", server.url("/"), {}, ""}, http).ok());
+  CHECK(resets == 1);
+  CHECK(connections.size() == 3);
+}
+
 TEST_CASE("multi: another judge is asked again, though the server was judged before") {
   LoopThread thread;
   const TestLeaf leaf = make_leaf("server"), other = make_leaf("other");
@@ -211,8 +251,11 @@ TEST_CASE("multi: another judge is asked again, though the server was judged bef
   HttpOptions http;
   http.fresh_connection = false;
   http.tls.judge = pin_judge(leaf.sha256);
+  const bool keyed = GENERATE(false, true);
+  if (keyed) http.tls.connection_key = leaf.sha256;
   REQUIRE(tested.client().send({"GET", server.tls_url("/"), {}, ""}, http).ok());
   http.tls.judge = pin_judge(other.sha256);
+  if (keyed) http.tls.connection_key = other.sha256;
   auto refused = tested.client().send({"GET", server.tls_url("/"), {}, ""}, http);
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().code == Code::kUnavailable);
