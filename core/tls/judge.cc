@@ -33,6 +33,27 @@ struct StoreCtxFree {
 
 using Chain = std::vector<X509Ptr>;
 
+// The authorities that this thread saw last, by their bytes. OpenSSL decodes a key when it is first
+// used, which takes longer than all the rest of a judgement; nothing here says that it is trusted.
+Result<X509Ptr> parse_authority(const std::string& der) {
+  struct Known {
+    std::string der;
+    X509Ptr certificate;
+  };
+  thread_local std::array<Known, 16> known;
+  thread_local size_t oldest = 0;
+  for (const Known& one : known) {
+    if (one.certificate == nullptr || one.der != der) continue;
+    X509_up_ref(one.certificate.get());
+    return X509Ptr(one.certificate.get());
+  }
+  X509Ptr certificate = TRY(parse_certificate(der));
+  X509_up_ref(certificate.get());
+  known[oldest] = Known{der, X509Ptr(certificate.get())};
+  oldest = (oldest + 1) % known.size();
+  return certificate;
+}
+
 Verdict parse_chain(const std::vector<std::string>& chain_der, Chain& chain) {
   if (chain_der.empty()) return refuse(ChainRefusal::kMalformed, "there is no certificate");
   if (chain_der.size() > limits::kChainCertificates) {
@@ -42,7 +63,7 @@ Verdict parse_chain(const std::vector<std::string>& chain_der, Chain& chain) {
     if (der.size() > limits::kCertificateBytes) {
       return refuse(ChainRefusal::kChainTooLong, "a certificate of more than 4096 bytes");
     }
-    Result<X509Ptr> certificate = parse_certificate(der);
+    Result<X509Ptr> certificate = chain.empty() ? parse_certificate(der) : parse_authority(der);
     if (!certificate.ok()) return refuse(ChainRefusal::kMalformed, certificate.error().message);
     chain.push_back(std::move(certificate).value());
   }
