@@ -1,7 +1,5 @@
 #include "agent/store.h"
 
-#include <set>
-
 #include "agent/laws.h"
 
 namespace leasehold {
@@ -47,16 +45,18 @@ Status check_laws(Sql& sql, const RowChange& change) {
   return {};
 }
 
-// The node's rows of one table: of these runs, or all of them if none is named.
-Status load_table(Sql& sql, const std::string& table, const std::set<std::string>& runs,
-                  const RunInfo& run, Snapshot& snapshot) {
+Status put_all(const std::string& table, std::vector<Json> rows, Snapshot& snapshot) {
   const char* key = find_table(table)->key;
-  for (Json& row : TRY(row_store::all(sql, table, run.node.str()))) {
-    if (!runs.empty() && !runs.contains(json_text(row, "run"))) continue;
+  for (Json& row : rows) {
     std::string row_key = TRY(json_string(row, key));
     snapshot.put(table, row_key, std::move(row));
   }
   return {};
+}
+
+// The node's rows of one table.
+Status load_table(Sql& sql, const std::string& table, const RunInfo& run, Snapshot& snapshot) {
+  return put_all(table, TRY(row_store::all(sql, table, run.node.str())), snapshot);
 }
 
 Status load_policy(Sql& sql, const RunInfo& run, Snapshot& snapshot) {
@@ -115,16 +115,30 @@ Result<std::vector<Json>> Store::of_node(Sql& sql, const std::string& table, con
   return row_store::all(sql, table, node.str());
 }
 
+Result<std::vector<Json>> Store::of_run(Sql& sql, const std::string& table, const RunId& run) {
+  return row_store::all_below(sql, table, run.str());
+}
+
 Status Store::load(Sql& sql, const RunInfo& run, Snapshot& snapshot) {
   for (const char* table : {"node", "lease", "vault"}) {
-    TRY(load_table(sql, table, {}, run, snapshot));
+    TRY(load_table(sql, table, run, snapshot));
   }
-  for (const char* table : {"run", "step", "ramdisk", "command"}) {
-    TRY(load_table(sql, table, {run.id.str()}, run, snapshot));
+  // Everything that a run makes is named after it: what former runs left is not even read.
+  for (const char* table : {"step", "command", "result"}) {
+    TRY(put_all(table, TRY(Store::of_run(sql, table, run.id)), snapshot));
   }
+  for (Json& row : TRY(row_store::all(sql, "ramdisk", run.node.str()))) {
+    if (json_text(row, "run") != run.id.str()) continue;
+    std::string boot = TRY(json_string(row, "boot"));
+    snapshot.put("ramdisk", boot, std::move(row));
+  }
+  Json own = TRY(row_store::get(sql, "run", run.id.str()));
+  if (!own.is_null()) snapshot.put("run", run.id.str(), std::move(own));
   // A node past its exit is judged by the evidence of the run that exited.
   std::string clean = json_text(snapshot.get("node", run.node.str()), "cleanRun");
-  TRY(load_table(sql, "result", {run.id.str(), clean}, run, snapshot));
+  if (!clean.empty() && clean != run.id.str()) {
+    TRY(put_all("result", TRY(Store::of_run(sql, "result", RunId(clean))), snapshot));
+  }
   Json chain = TRY(row_store::get(sql, "site_state", "evidence-chain"));
   if (!chain.is_null()) snapshot.put("site_state", "evidence-chain", std::move(chain));
   return load_policy(sql, run, snapshot);

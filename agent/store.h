@@ -22,6 +22,8 @@ class Store {
   static Result<NodeRow> node(Sql& sql, const NodeId& id);  // NOT_FOUND
   static Result<std::vector<Json>> all(Sql& sql, const std::string& table);
   static Result<std::vector<Json>> of_node(Sql& sql, const std::string& table, const NodeId& node);
+  // Of the tables whose keys begin with their run's: step, command, result.
+  static Result<std::vector<Json>> of_run(Sql& sql, const std::string& table, const RunId& run);
 
   // What a step of this run may see (Engine::Options::load).
   static Status load(Sql& sql, const RunInfo& run, Snapshot& snapshot);

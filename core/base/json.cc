@@ -94,6 +94,12 @@ Result<Json> parse_json(std::string_view text, size_t max_bytes) {
   return value;
 }
 
+Result<Json> parse_own_json(std::string_view text) {
+  Json value = Json::parse(text.begin(), text.end(), nullptr, false);
+  if (value.is_discarded()) return Error(Code::kMalformed, "not JSON");
+  return value;
+}
+
 Result<std::string> canonical_json(const Json& value) {
   if (has_float(value)) return Error(Code::kMalformed, "canonical JSON holds integers only");
   // The strict handler throws on bytes that are not UTF-8; the exception stays in this function.

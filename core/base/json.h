@@ -23,6 +23,10 @@ using Json = nlohmann::json;
 // MALFORMED (not JSON, not UTF-8, a duplicate key, too deep) or TOO_LARGE.
 Result<Json> parse_json(std::string_view text, size_t max_bytes = limits::kJsonBytes);
 
+// Text that dump_json wrote and nobody could change since: parsed once, without the checks above.
+// MALFORMED if it is not JSON.
+Result<Json> parse_own_json(std::string_view text);
+
 // The canonical text, without a final newline. MALFORMED if it holds a float or text that is not
 // UTF-8.
 Result<std::string> canonical_json(const Json& value);

@@ -135,7 +135,8 @@ class Database::Impl {
     Status status = connection_->run("BEGIN IMMEDIATE", {});
     for (Item& item : group) {
       if (!status.ok()) break;
-      item.status = group.size() == 1 ? item.transaction(*connection_) : run_in_savepoint(item);
+      item.status =
+          group.size() == 1 ? item.transaction(*connection_) : run_in_savepoint(item, status);
       // A full disk makes SQLite roll back everything, the others' work as well.
       if (!connection_->in_transaction()) {
         status = item.status.ok() ? Error(Code::kDatabase, "the transaction was lost")
@@ -156,13 +157,15 @@ class Database::Impl {
     }
   }
 
-  Status run_in_savepoint(Item& item) {
+  Status run_in_savepoint(Item& item, Status& group) {
     TRY(connection_->run("SAVEPOINT item", {}));
     Status status = item.transaction(*connection_);
     if (!connection_->in_transaction()) return status;
-    if (!status.ok()) TRY(connection_->run("ROLLBACK TO item", {}));
-    TRY(connection_->run("RELEASE item", {}));
-    return status;
+    Status settled = status.ok() ? Status() : connection_->run("ROLLBACK TO item", {});
+    if (settled.ok()) settled = connection_->run("RELEASE item", {});
+    if (settled.ok()) return status;
+    group = settled;  // half of the item may be there, so nothing of the group is kept
+    return status.ok() ? settled : status;
   }
 
   void deliver(std::deque<Item>& group) {

@@ -8,16 +8,34 @@
 namespace leasehold::row_store {
 namespace {
 
+Result<Json> parse_stored(const std::string& table, const std::string& text) {
+  Result<Json> row = parse_own_json(text);
+  if (!row.ok()) return Error(Code::kDatabase, "a row of " + table + " is damaged");
+  return row;
+}
+
+Result<std::vector<Json>> read_rows(Sql& sql, const std::string& table,
+                                    const std::string& statement,
+                                    const std::vector<SqlValue>& values) {
+  std::vector<std::string> texts;
+  TRY(sql.query(statement.c_str(), values,
+                [&](const SqlRow& row) { texts.push_back(row.text(0)); }));
+  std::vector<Json> rows;
+  for (const std::string& text : texts) rows.push_back(TRY(parse_stored(table, text)));
+  return rows;
+}
+
 // The statements of one table, made once: the connection's cache knows them by their text.
 struct TableSql {
   const TableInfo* info;
-  std::string create, index, put, erase, get, all, all_of_node;
+  std::string create, index, put, move, erase, get, all, all_of_node, all_below;
 
   explicit TableSql(const TableInfo& table) : info(&table) {
     std::string name = "\"" + std::string(table.name) + "\"";
     std::string node = table.has_node ? ", node" : "";
     std::string node_value = table.has_node ? ", ?4" : "";
-    std::string node_update = table.has_node ? ", node=excluded.node" : "";
+    // Not to write the same node again spares the index; a row that moves is written by `move`.
+    std::string node_update = table.has_node ? " WHERE node=excluded.node" : "";
     create = "CREATE TABLE IF NOT EXISTS " + name + "(key TEXT PRIMARY KEY NOT NULL" +
              (table.has_node ? ", node TEXT NOT NULL" : "") +
              ", seq INTEGER NOT NULL, row TEXT NOT NULL) WITHOUT ROWID";
@@ -27,9 +45,12 @@ struct TableSql {
     }
     put = "INSERT INTO " + name + "(key, seq, row" + node + ") VALUES(?1, ?2, ?3" + node_value +
           ") ON CONFLICT(key) DO UPDATE SET seq=excluded.seq, row=excluded.row" + node_update;
+    move = "UPDATE " + name + " SET seq=?2, row=?3" + (table.has_node ? ", node=?4" : "") +
+           " WHERE key=?1";
     erase = "DELETE FROM " + name + " WHERE key=?1";
     get = "SELECT row FROM " + name + " WHERE key=?1";
     all = "SELECT row FROM " + name + " ORDER BY key";
+    all_below = "SELECT row FROM " + name + " WHERE key>=?1 AND key<?2 ORDER BY key";
     all_of_node = "SELECT row FROM " + name + " WHERE node=?1 ORDER BY key";
   }
 };
@@ -51,30 +72,25 @@ Result<const TableSql*> find(const std::string& table) {
   return &found->second;
 }
 
-Result<int64_t> next_seq(Sql& sql) {
-  int64_t seq = 0;
-  TRY(sql.query("UPDATE stream SET seq=seq+1 WHERE name='site' RETURNING seq", {},
-                [&](const SqlRow& row) { seq = row.integer(0); }));
-  if (seq == 0) return Error(Code::kDatabase, "the site's stream is missing from the database");
-  return seq;
-}
-
-// With no peer to read it, the outbox must not fill the disk. Pruned now and then, not each time.
-Status append_outbox(Sql& sql, int64_t seq, const RowChange& change, const std::string& text) {
+// SQLite counts: AUTOINCREMENT never gives a number twice, and a rollback takes it back. With no
+// peer to read it, the outbox must not fill the disk: pruned now and then, not each time.
+Result<int64_t> append_outbox(Sql& sql, const RowChange& change, const std::string& text) {
   SqlValue row = change.row.is_null() ? SqlValue(nullptr) : SqlValue(text);
-  TRY(sql.run("INSERT INTO outbox(seq, tbl, key, row) VALUES(?1, ?2, ?3, ?4)",
-              {seq, change.table, change.key, std::move(row)}));
-  if (seq % limits::kOutboxPruneEvery != 0) return {};
+  TRY(sql.run("INSERT INTO outbox(tbl, key, row) VALUES(?1, ?2, ?3)",
+              {change.table, change.key, std::move(row)}));
+  int64_t seq = sql.last_insert_id();
+  if (seq % limits::kOutboxPruneEvery != 0) return seq;
   int64_t oldest = seq - static_cast<int64_t>(limits::kOutboxRowsWithoutPeer);
-  return sql.run("DELETE FROM outbox WHERE seq <= ?1", {oldest});
+  TRY(sql.run("DELETE FROM outbox WHERE seq <= ?1", {oldest}));
+  return seq;
 }
 
 Status record_change(Sql& sql, const TableSql& table, int64_t& seq, const RowChange& change,
                      const std::string& text) {
   seq = 0;
   if (table.info->owner != RowOwner::kSite) return {};
-  seq = TRY(next_seq(sql));
-  return append_outbox(sql, seq, change, text);
+  seq = TRY(append_outbox(sql, change, text));
+  return {};
 }
 
 Status check(const TableInfo& table, const RowChange& change) {
@@ -89,12 +105,6 @@ Status check(const TableInfo& table, const RowChange& change) {
   return {};
 }
 
-Result<Json> parse_stored(const std::string& table, const std::string& text) {
-  Result<Json> row = parse_json(text);
-  if (!row.ok()) return Error(Code::kDatabase, "a row of " + table + " is damaged");
-  return row;
-}
-
 }  // namespace
 
 Status migrate(Sql& sql, Random& random) {
@@ -104,11 +114,11 @@ Status migrate(Sql& sql, Random& random) {
   }
   TRY(
       sql.run("CREATE TABLE IF NOT EXISTS stream(name TEXT PRIMARY KEY NOT NULL, incarnation TEXT "
-              "NOT NULL, seq INTEGER NOT NULL) WITHOUT ROWID"));
+              "NOT NULL) WITHOUT ROWID"));
   TRY(
-      sql.run("CREATE TABLE IF NOT EXISTS outbox(seq INTEGER PRIMARY KEY, tbl TEXT NOT NULL, key "
-              "TEXT NOT NULL, row TEXT)"));
-  return sql.run("INSERT OR IGNORE INTO stream VALUES('site', ?1, 0)", {random_id(random, "i")});
+      sql.run("CREATE TABLE IF NOT EXISTS outbox(seq INTEGER PRIMARY KEY AUTOINCREMENT, tbl TEXT "
+              "NOT NULL, key TEXT NOT NULL, row TEXT)"));
+  return sql.run("INSERT OR IGNORE INTO stream VALUES('site', ?1)", {random_id(random, "i")});
 }
 
 Status put(Sql& sql, const RowChange& change) {
@@ -120,7 +130,9 @@ Status put(Sql& sql, const RowChange& change) {
   TRY(record_change(sql, *table, seq, change, text));
   std::vector<SqlValue> values = {change.key, seq, std::move(text)};
   if (table->info->has_node) values.emplace_back(json_text(change.row, "node"));
-  return sql.run(table->put.c_str(), values);
+  TRY(sql.run(table->put.c_str(), values));
+  if (sql.changes() != 0) return {};
+  return sql.run(table->move.c_str(), values);
 }
 
 Status erase(Sql& sql, const std::string& table_name, const std::string& key) {
@@ -144,15 +156,15 @@ Result<std::vector<Json>> all(Sql& sql, const std::string& table_name, const std
   if (!node.empty() && !table->info->has_node) {
     return Error(Code::kInvalidInput, "rows of " + table_name + " have no node", "node");
   }
-  std::vector<std::string> texts;
-  const std::string& statement = node.empty() ? table->all : table->all_of_node;
-  std::vector<SqlValue> values;
-  if (!node.empty()) values.emplace_back(node);
-  TRY(sql.query(statement.c_str(), values,
-                [&](const SqlRow& row) { texts.push_back(row.text(0)); }));
-  std::vector<Json> rows;
-  for (const std::string& text : texts) rows.push_back(TRY(parse_stored(table_name, text)));
-  return rows;
+  if (node.empty()) return read_rows(sql, table_name, table->all, {});
+  return read_rows(sql, table_name, table->all_of_node, {node});
+}
+
+Result<std::vector<Json>> all_below(Sql& sql, const std::string& table_name,
+                                    const std::string& key) {
+  const TableSql* table = TRY(find(table_name));
+  // '.' follows '-'.
+  return read_rows(sql, table_name, table->all_below, {key + "-", key + "."});
 }
 
 Result<std::vector<OutboxRow>> outbox_after(Sql& sql, int64_t seq, int64_t count) {
@@ -172,8 +184,9 @@ Result<std::vector<OutboxRow>> outbox_after(Sql& sql, int64_t seq, int64_t count
 Result<Stream> stream(Sql& sql) {
   Stream found;
   TRY(
-      sql.query("SELECT incarnation, seq, (SELECT ifnull(min(seq), 0) FROM outbox) FROM stream "
-                "WHERE name='site'",
+      sql.query("SELECT incarnation, (SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE "
+                "name='outbox'), (SELECT ifnull(min(seq), 0) FROM outbox) FROM stream WHERE "
+                "name='site'",
                 {}, [&](const SqlRow& row) {
                   found = {row.text(0), row.integer(1), row.integer(2)};
                 }));

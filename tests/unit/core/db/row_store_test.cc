@@ -128,6 +128,18 @@ TEST_CASE("rows are found by node, in order of key") {
             .size() == 2);
 }
 
+TEST_CASE("rows are found by what their keys begin with") {
+  Store store;
+  for (const char* key : {"r-1", "r-1-p1-01", "r-1-p1-02", "r-10-p1-01", "r-2-p1-01"}) {
+    REQUIRE(store.put("step", key, {{"step", key}, {"node", "n1"}}).ok());
+  }
+  auto below = store.read<std::vector<Json>>(
+      [](Sql& sql) { return row_store::all_below(sql, "step", "r-1"); });
+  REQUIRE(below.size() == 2);
+  CHECK(below[0]["step"] == "r-1-p1-01");
+  CHECK(below[1]["step"] == "r-1-p1-02");
+}
+
 TEST_CASE("rows that contradict their key, node or table are refused") {
   Store store;
   auto code = [&](const std::string& table, const Json& row) {
@@ -156,7 +168,7 @@ TEST_CASE("the outbox is bounded without a peer") {
   REQUIRE(store.database
               ->transact_and_wait([&](Sql& sql) -> Status {
                 TRY(sql.run("INSERT INTO outbox(seq, tbl, key) VALUES(1, 'node', 'old')"));
-                return sql.run("UPDATE stream SET seq=?1", {bound});
+                return sql.run("UPDATE sqlite_sequence SET seq=?1 WHERE name='outbox'", {bound});
               })
               .ok());
   REQUIRE(store.database
