@@ -49,10 +49,20 @@ Result<std::vector<ResultRow>> results_of_run(Sql& sql, const std::string& run) 
                                       "on the way shows nothing");
   }
   std::vector<ResultRow> found;
-  for (const Json& result : TRY(Store::of_node(sql, "result", NodeId(json_text(row, "node"))))) {
+  for (const Json& result : TRY(Store::of_run(sql, "result", RunId(run)))) {
     if (json_text(result, "run") == run) found.push_back(TRY(ResultRow::parse(result)));
   }
   return found;
+}
+
+// What the `step` row of the place in progress would say.
+Json step_in_progress(const Json& run) {
+  Json step = {{"state", "started"}, {"startedAt", json_member(run, "placeStartedAt")}};
+  for (const char* same : {"run", "node", "place", "title", "group", "pass", "attempt"}) {
+    step[same] = json_member(run, same);
+  }
+  step["finishedAt"] = "";
+  return step;
 }
 
 }  // namespace
@@ -166,10 +176,8 @@ void SiteApi::run_detail(const std::string& run, Responder respond) {
       [run](Sql& sql) -> Result<Json> {
         Json row = TRY(Store::get(sql, "run", run));
         if (row.is_null()) return Error(Code::kNotFound, "there is no run \"" + run + "\"");
-        Json steps = Json::array();
-        for (Json& step : TRY(Store::of_node(sql, "step", NodeId(json_text(row, "node"))))) {
-          if (json_text(step, "run") == run) steps.push_back(std::move(step));
-        }
+        Json steps = TRY(Store::of_run(sql, "step", RunId(run)));
+        if (json_int_or(row, "attempt", 0).value_or(0) > 0) steps.push_back(step_in_progress(row));
         row["steps"] = std::move(steps);
         return row;
       },

@@ -26,6 +26,7 @@ int64_t limit_ms(const Run& run, int64_t within_ms) {
 
 bool Driver::step(Run& run) {
   if (std::optional<Error> reason = reason_not_to_run(run)) {
+    run.held.reset();
     run.failing = std::move(reason);
     return true;
   }
@@ -37,6 +38,7 @@ bool Driver::step(Run& run) {
   } else {
     CrashRecord::OnThread here(crashes_, run.id);
     StepContext seen = context(run);
+    seen.held = &run.held;
     // A library's exception fails this run, never the site.
     try {
       outcome = run.next.place->run(seen);
@@ -45,7 +47,9 @@ bool Driver::step(Run& run) {
           Error(Code::kInternal, std::string("an exception left the step: ") + problem.what());
     }
   }
-  return judge(run, std::move(outcome));
+  bool over = judge(run, std::move(outcome));
+  if (over) run.held.reset();
+  return over;
 }
 
 std::optional<Error> Driver::reason_not_to_run(Run& run) const {
@@ -76,7 +80,7 @@ StepContext Driver::context(const Run& run) const {
     seen.deadline_ms += limit_ms(run, run.next.place->deadline_ms);
   }
   seen.rows = run.rows;
-  seen.outputs = run.state.outputs;
+  seen.outputs = &run.state.outputs;
   seen.recovering = seen.attempt > 1;
   seen.clock = options_.clock;
   seen.memory = run.memory ? run.memory : std::make_shared<Json>(Json::object());

@@ -47,7 +47,7 @@ Status Engine::begin(Sql& sql, const RunInfo& run) {
   opened.body = run_info_json(run);
   RunState state = TRY(apply(RunState(), opened));
   TRY(journal_table::open(sql, opened, run.node));
-  return impl_->options_.apply(sql, run_row(state));
+  return impl_->options_.apply(sql, run_row(state, nullptr));
 }
 
 void Engine::launch(const RunId& run) {

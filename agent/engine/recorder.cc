@@ -59,7 +59,7 @@ void Recorder::add(Run& run, JournalRecord record) const {
   Result<RunState> after = apply(std::move(run.state), record);
   if (!after.ok()) check_failed(__FILE__, __LINE__, "a possible record", after.error().text());
   run.state = std::move(after).value();
-  if (!record.place.empty()) {
+  if (!record.place.empty() && record.kind != JournalKind::kStarted) {
     run.commit->engine_rows.push_back(step_row(run.state, record, run.workflow));
   }
   run.commit->events.push_back(event_of(run, record));
@@ -89,7 +89,8 @@ void Recorder::prepare(Run& run, Closing closing) const {
   }
   run.commit->load =
       run.next.kind == NextStep::Kind::kStart || run.next.kind == NextStep::Kind::kSucceed;
-  if (!run.commit->records.empty()) run.commit->engine_rows.push_back(run_row(run.state));
+  if (!run.commit->records.empty())
+    run.commit->engine_rows.push_back(run_row(run.state, run.workflow));
 }
 
 Status Recorder::write_in(Sql& sql, const Run& run, Snapshot& rows,

@@ -40,6 +40,7 @@ struct Run {
   bool loaded = false;              // state was read from the journal
   bool visited = false;             // this attempt has said Poll or Await
   std::shared_ptr<Json> memory;     // what this attempt remembers (StepContext::memory)
+  std::shared_ptr<void> held;       // and holds open (StepContext::held)
   bool generic_failure = false;     // the workflow's own rows of a failure were refused
   int64_t started_ms = 0;           // of this attempt
   int64_t started_monotonic_ms = 0;

@@ -15,8 +15,6 @@ std::string step_key(const JournalRecord& record, const PlaceAt& at) {
 
 std::string step_state(const JournalRecord& record) {
   switch (record.kind) {
-    case JournalKind::kStarted:
-      return "started";
     case JournalKind::kDone:
       return "done";
     case JournalKind::kAgain:
@@ -28,8 +26,10 @@ std::string step_state(const JournalRecord& record) {
 
 }  // namespace
 
-RowChange run_row(const RunState& state) {
+RowChange run_row(const RunState& state, const Workflow* workflow) {
   const RunInfo& run = state.run;
+  PlaceAt at =
+      workflow != nullptr && state.in_progress ? find_place(*workflow, state.place) : PlaceAt{};
   bool finished = state.phase == RunPhase::kFinished;
   Json row = {{"table", "run"},
               {"schema", 1},
@@ -43,7 +43,11 @@ RowChange run_row(const RunState& state) {
                         : state.error ? "failed"
                                       : "succeeded"},
               {"place", state.place},
+              {"title", at.place != nullptr ? at.place->title : ""},
+              {"group", at.place != nullptr ? at.place->group : ""},
               {"pass", state.pass},
+              {"attempt", state.in_progress ? state.attempt : 0},
+              {"placeStartedAt", state.in_progress ? format_time(state.place_started_ms) : ""},
               {"code", state.error ? code_name(state.error->code) : ""},
               {"message", state.error ? scrubbed(state.error->message) : ""},
               {"startedAt", format_time(run.started_ms)},
@@ -54,7 +58,6 @@ RowChange run_row(const RunState& state) {
 RowChange step_row(const RunState& state, const JournalRecord& record, const Workflow* workflow) {
   PlaceAt at = workflow != nullptr ? find_place(*workflow, record.place) : PlaceAt{};
   std::string key = step_key(record, at);
-  bool started = record.kind == JournalKind::kStarted;
   Json row = {{"table", "step"},
               {"schema", 1},
               {"step", key},
@@ -66,8 +69,8 @@ RowChange step_row(const RunState& state, const JournalRecord& record, const Wor
               {"pass", record.pass},
               {"attempt", record.attempt},
               {"state", step_state(record)},
-              {"startedAt", format_time(started ? record.at_ms : state.place_started_ms)},
-              {"finishedAt", started ? "" : format_time(record.at_ms)}};
+              {"startedAt", format_time(state.place_started_ms)},
+              {"finishedAt", format_time(record.at_ms)}};
   if (record.kind == JournalKind::kDone) row["output"] = json_member(record.body, "output");
   if (record.kind == JournalKind::kFailed) {
     row["code"] = json_text(record.body, "code");

@@ -6,8 +6,10 @@
 
 namespace leasehold {
 
-RowChange run_row(const RunState& state);
-// Of the place that the record is about; `workflow` gives its title, and may be null.
+// The run, with the place that is in progress: a `step` row comes only when a place is over.
+// `workflow` gives titles, and may be null.
+RowChange run_row(const RunState& state, const Workflow* workflow);
+// Of the place that the record ends.
 RowChange step_row(const RunState& state, const JournalRecord& record, const Workflow* workflow);
 // The longest id a run may have, so that its steps' keys are ids.
 inline constexpr size_t kRunIdLength = 48;

@@ -30,8 +30,9 @@ void Snapshot::put(const std::string& table, const std::string& key, Json row) {
 }
 
 const Json& StepContext::output(const std::string& place_name) const {
-  auto found = outputs.find(place_name);
-  return found == outputs.end() ? null_json() : found->second;
+  if (outputs == nullptr) return null_json();
+  auto found = outputs->find(place_name);
+  return found == outputs->end() ? null_json() : found->second;
 }
 
 }  // namespace leasehold

@@ -64,11 +64,16 @@ struct StepContext {
   int64_t started_ms = 0;   // when this attempt began
   int64_t deadline_ms = 0;  // when this attempt must have ended
   std::shared_ptr<const Snapshot> rows;
-  std::map<std::string, Json> outputs;  // of places done in this run, newest pass, by place name
-  bool recovering = false;              // attempt > 1: an earlier one may have had its effect
+  // Of places done in this run, newest pass, by place name; lives while the step runs. Null: none.
+  const std::map<std::string, Json>* outputs = nullptr;
+  bool recovering = false;  // attempt > 1: an earlier one may have had its effect
   Clock* clock = nullptr;
   // What this attempt of the step remembers between its calls; lost with the process.
   std::shared_ptr<Json> memory;
+  // What this attempt holds open from one Poll to the next (a BMC's session); the engine lets go of
+  // it, on the step's thread, when the attempt ends. Null where nothing can be kept. Shared because
+  // the engine does not know what it is.
+  std::shared_ptr<void>* held = nullptr;
 
   // The output of an earlier place, or null.
   const Json& output(const std::string& place_name) const;

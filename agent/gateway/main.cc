@@ -1,12 +1,12 @@
 // leasehold-gateway: the door through which machines reach their site's agent. Tenants with root
 // talk to it, so it runs as a user of its own, with its server key and nothing else: it ends TLS,
 // bounds what comes in and passes it on; the agent decides.
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "agent/gateway/config.h"
 #include "agent/gateway/relay.h"
 #include "core/base/log.h"
+#include "core/command_line/options.h"
 #include "core/loop/framed_socket.h"
 #include "core/loop/http_server.h"
 #include "core/loop/loop.h"
@@ -81,10 +81,11 @@ Status serve(const std::string& config_path) {
 }  // namespace leasehold
 
 int main(int argc, char** argv) {
-  CLI::App app{"The door of a Leasehold site to its machines: TLS outside, the agent inside."};
   std::string config;
-  app.add_option("--config", config, "Configuration file (JSON)")->required();
-  CLI11_PARSE(app, argc, argv);
+  std::optional<int> exit_code = leasehold::parse_options(
+      argc, argv, "The door of a Leasehold site to its machines: TLS outside, the agent inside.",
+      {{"--config", "Configuration file (JSON)", &config, true}});
+  if (exit_code) return *exit_code;
   leasehold::Status served = leasehold::serve(config);
   if (served.ok()) return 0;
   leasehold::log_line(leasehold::LogEvent::kProgramFailed,

@@ -30,6 +30,7 @@ StepOutcome press(const Tools& tools, StepContext& context, const HardwareProfil
   if (may_send(context, tools.clock->monotonic_ms())) {
     Status sent = bmc.reset(ResetType::kForceOff);
     if (!sent.ok()) {
+      drop_kept_bmc(context);
       return wait_for_off(context, profile,
                           "the BMC answers ForceOff with " + sent.error().message);
     }
@@ -47,13 +48,14 @@ StepOutcome power_off(const Tools& tools, StepContext& context, bool clears_debt
   if (tools.busy->held(context.run.node)) {
     return wait_for_off(context, profile, "an owed power-off of this node is under way");
   }
-  Result<std::unique_ptr<Bmc>> bmc = open_bmc(tools, context);
+  Result<std::shared_ptr<Bmc>> bmc = kept_bmc(tools, context);
   if (!bmc.ok()) {
     if (!is_passing(bmc.error())) return bmc.error();
     return wait_for_off(context, profile, bmc.error().message);
   }
   Result<PowerState> state = bmc.value()->power_state();
   if (!state.ok()) {
+    drop_kept_bmc(context);
     if (!is_passing(state.error())) return state.error();
     return wait_for_off(context, profile, state.error().message);
   }

@@ -5,7 +5,7 @@
 namespace leasehold {
 namespace {
 
-constexpr int64_t kFirstWaitMs = 20;
+constexpr int64_t kFirstWaitMs = 5;
 constexpr int64_t kLongestWaitMs = 2'000;
 
 Error unreadable(const std::string& table, const Error& error) {
@@ -91,6 +91,19 @@ Result<std::unique_ptr<Bmc>> open_bmc(const Tools& tools, const StepContext& con
     return bmc;
   }
   return Error(Code::kCredentialRefused, "no kept credential opens the BMC of " + node.id.str());
+}
+
+Result<std::shared_ptr<Bmc>> kept_bmc(const Tools& tools, StepContext& context) {
+  if (context.held != nullptr && *context.held != nullptr) {
+    return std::static_pointer_cast<Bmc>(*context.held);
+  }
+  std::shared_ptr<Bmc> bmc = TRY(open_bmc(tools, context));
+  if (context.held != nullptr) *context.held = bmc;
+  return bmc;
+}
+
+void drop_kept_bmc(StepContext& context) {
+  if (context.held != nullptr) context.held->reset();
 }
 
 int64_t next_wait_ms(StepContext& context) {

@@ -34,7 +34,12 @@ Result<Credentials> credentials_of(const StepContext& context);
 // tried once, newest first. CREDENTIAL_REFUSED if none opens it.
 Result<std::unique_ptr<Bmc>> open_bmc(const Tools& tools, const StepContext& context);
 
-// 20 ms, doubling to two seconds, by how often this attempt has waited.
+// The same, kept from one Poll of this attempt to the next, so that a wait of milliseconds is not a
+// login and a logout. Let go of by drop_kept_bmc, or by the engine at the attempt's end.
+Result<std::shared_ptr<Bmc>> kept_bmc(const Tools& tools, StepContext& context);
+void drop_kept_bmc(StepContext& context);
+
+// 5 ms, doubling to two seconds, by how often this attempt has waited.
 int64_t next_wait_ms(StepContext& context);
 
 // Reaching the BMC failed: worth trying again, or the answer is final?

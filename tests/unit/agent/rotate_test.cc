@@ -76,7 +76,8 @@ class Rotating {
     context_ = StepContext();
     context_.run = world.run();
     context_.rows = rows;
-    context_.outputs["metal.rotateBmcCredential/seal"] = seal_output_;
+    outputs_["metal.rotateBmcCredential/seal"] = seal_output_;
+    context_.outputs = &outputs_;
     context_.clock = &time;
     context_.memory = std::make_shared<Json>(Json::object());
     return context_;
@@ -91,6 +92,7 @@ class Rotating {
  private:
   StepContext context_;
   Json seal_output_;
+  std::map<std::string, Json> outputs_;
 };
 
 }  // namespace

@@ -15,7 +15,12 @@ TEST_CASE("places run in order, then the cleanup, and rows come with their step"
               CHECK(step.pass == 1);
               CHECK(step.attempt == 1);
               CHECK_FALSE(step.recovering);
-              CHECK(rig.row("step", "r-1-p1-01")["state"] == "started");  // durable before the act
+              // Durable before the act; its step row comes when it is over.
+              CHECK(rig.journal() == "opened started(a)");
+              CHECK(rig.row("run", "r-1")["place"] == "a");
+              CHECK(rig.row("run", "r-1")["title"] == "title of a");
+              CHECK(rig.row("run", "r-1")["attempt"] == 1);
+              CHECK(rig.row("step", "r-1-p1-01").is_null());
               return Done{{{"found", 42}}, {node_row("releasing")}, {Json{{"close", 7}}}};
             }),
       place("b", [&](StepContext& step) -> StepOutcome {
