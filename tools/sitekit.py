@@ -105,7 +105,7 @@ class Site:
         self.machines = machines
         self.processes = {}
         self.timeouts = {"power_off_s": 20, "power_on_s": 20, "call_home_s": 30,
-                         "off_reread_ms": 10, "rotation_s": 3, **(timeouts or {})}
+                         "off_reread_ms": 1, "rotation_s": 3, **(timeouts or {})}
         self.policy = policy or {}
         self.preload = preload  # environment of the agent only: {"LD_PRELOAD": ...}
         self.passwords = {}
@@ -124,6 +124,9 @@ class Site:
             source = os.path.join(bin_dir, program)
             if os.path.exists(source):
                 shutil.copy2(source, self.bin)
+        # It is an image here, and no image is served with its debug data.
+        subprocess.run(["strip", "--strip-debug", os.path.join(self.bin, "leasehold-ramdisk")],
+                       check=True)
         shutil.copytree(os.path.join(bin_dir, "shims"), self.path("shims"), dirs_exist_ok=True)
 
     def _write_json(self, path, value, mode=0o644, uid=0):
