@@ -1,10 +1,10 @@
 // leasehold-bootd: the boot services of a site's provisioning network. It has no database, no keys
 // and no way to a BMC; the agent tells it over a Unix socket which MAC may boot what.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/command_line/options.h"
 #include "core/loop/http_server.h"
 #include "core/loop/loop.h"
 #include "pxe/boot_control_api.h"
@@ -65,11 +65,12 @@ Status serve(const std::string& config_path) {
 }  // namespace leasehold
 
 int main(int argc, char** argv) {
-  CLI::App app{
-      "Boot services of a Leasehold site: boot scripts, run documents and images by HTTP."};
   std::string config;
-  app.add_option("--config", config, "Configuration file (JSON)")->required();
-  CLI11_PARSE(app, argc, argv);
+  std::optional<int> exit_code = leasehold::parse_options(
+      argc, argv,
+      "Boot services of a Leasehold site: boot scripts, run documents and images by HTTP.",
+      {{"--config", "Configuration file (JSON)", &config, true}});
+  if (exit_code) return *exit_code;
   leasehold::Status served = leasehold::serve(config);
   if (served.ok()) return 0;
   leasehold::log_line(leasehold::LogEvent::kProgramFailed,

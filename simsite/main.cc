@@ -1,13 +1,13 @@
 // leasehold-simsite --config FILE: builds the site and runs it until SIGTERM or SIGINT.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 
 #include "core/base/files.h"
 #include "core/base/limits.h"
 #include "core/base/log.h"
+#include "core/command_line/options.h"
 #include "core/loop/loop.h"
 #include "simsite/config.h"
 #include "simsite/site.h"
@@ -44,10 +44,11 @@ Status serve(const std::string& config_path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("A site that does not exist: machines with BMCs, disks, GPUs and firmware");
   std::string config;
-  app.add_option("--config", config, "The site's configuration, JSON")->required();
-  CLI11_PARSE(app, argc, argv);
+  std::optional<int> exit_code = parse_options(
+      argc, argv, "A site that does not exist: machines with BMCs, disks, GPUs and firmware",
+      {{"--config", "The site's configuration, JSON", &config, true}});
+  if (exit_code) return *exit_code;
   Status served = serve(config);
   if (served.ok()) return 0;
   std::fprintf(stderr, "leasehold-simsite: %s\n", served.error().text().c_str());

@@ -30,6 +30,7 @@ PRODUCT = [room for room in MAY_INCLUDE if room != "simsite"]
 # Within core: the floor below each part, so that a program links only what it needs.
 CORE_MAY_INCLUDE = {
     "base": ["base"],
+    "command_line": ["base", "command_line"],
     "http": ["base", "http"],
     "rows": ["base", "rows"],
     "hardware_profile": ["base", "rows", "hardware_profile"],

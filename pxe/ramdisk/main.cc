@@ -2,20 +2,21 @@
 // simulated machine, below a prepared root.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <csignal>
 
 #include "core/base/log.h"
+#include "core/command_line/options.h"
 #include "core/curl/http_client.h"
 #include "pxe/ramdisk/init.h"
 #include "pxe/ramdisk/ramdisk.h"
 
 int main(int argc, char** argv) {
-  CLI::App app(
-      "Joins the site's gateway as the platform ramdisk of one run and does its commands.");
   std::string root_folder = "/";
-  app.add_option("--root", root_folder, "Folder under which /proc, /sys, /dev and /etc are read");
-  CLI11_PARSE(app, argc, argv);
+  std::optional<int> exit_code = leasehold::parse_options(
+      argc, argv,
+      "Joins the site's gateway as the platform ramdisk of one run and does its commands.",
+      {{"--root", "Folder under which /proc, /sys, /dev and /etc are read", &root_folder, false}});
+  if (exit_code) return *exit_code;
 
   std::signal(SIGPIPE, SIG_IGN);
   leasehold::Sysroot root(root_folder);
