@@ -25,6 +25,13 @@ Result<std::vector<Json>> read_rows(Sql& sql, const std::string& table,
   return rows;
 }
 
+// Rows of these are found by their run (all_below): an index by node would be one more page that
+// every step writes.
+bool has_node_index(const TableInfo& table) {
+  std::string_view name = table.name;
+  return table.has_node && name != "step" && name != "result";
+}
+
 // The statements of one table, made once: the connection's cache knows them by their text.
 struct TableSql {
   const TableInfo* info;
@@ -39,7 +46,7 @@ struct TableSql {
     create = "CREATE TABLE IF NOT EXISTS " + name + "(key TEXT PRIMARY KEY NOT NULL" +
              (table.has_node ? ", node TEXT NOT NULL" : "") +
              ", seq INTEGER NOT NULL, row TEXT NOT NULL) WITHOUT ROWID";
-    if (table.has_node) {
+    if (has_node_index(table)) {
       index = "CREATE INDEX IF NOT EXISTS \"" + std::string(table.name) + "_node\" ON " + name +
               "(node)";
     }
@@ -72,8 +79,9 @@ Result<const TableSql*> find(const std::string& table) {
   return &found->second;
 }
 
-// SQLite counts: AUTOINCREMENT never gives a number twice, and a rollback takes it back. With no
-// peer to read it, the outbox must not fill the disk: pruned now and then, not each time.
+// SQLite counts: a new row's number is the newest one's and one, which a rollback takes back. The
+// newest row is never deleted, or its number would come again. With no peer to read it, the outbox
+// must not fill the disk: pruned now and then, not each time.
 Result<int64_t> append_outbox(Sql& sql, const RowChange& change, const std::string& text) {
   SqlValue row = change.row.is_null() ? SqlValue(nullptr) : SqlValue(text);
   TRY(sql.run("INSERT INTO outbox(tbl, key, row) VALUES(?1, ?2, ?3)",
@@ -116,8 +124,8 @@ Status migrate(Sql& sql, Random& random) {
       sql.run("CREATE TABLE IF NOT EXISTS stream(name TEXT PRIMARY KEY NOT NULL, incarnation TEXT "
               "NOT NULL) WITHOUT ROWID"));
   TRY(
-      sql.run("CREATE TABLE IF NOT EXISTS outbox(seq INTEGER PRIMARY KEY AUTOINCREMENT, tbl TEXT "
-              "NOT NULL, key TEXT NOT NULL, row TEXT)"));
+      sql.run("CREATE TABLE IF NOT EXISTS outbox(seq INTEGER PRIMARY KEY, tbl TEXT NOT NULL, key "
+              "TEXT NOT NULL, row TEXT)"));
   return sql.run("INSERT OR IGNORE INTO stream VALUES('site', ?1)", {random_id(random, "i")});
 }
 
@@ -184,9 +192,8 @@ Result<std::vector<OutboxRow>> outbox_after(Sql& sql, int64_t seq, int64_t count
 Result<Stream> stream(Sql& sql) {
   Stream found;
   TRY(
-      sql.query("SELECT incarnation, (SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE "
-                "name='outbox'), (SELECT ifnull(min(seq), 0) FROM outbox) FROM stream WHERE "
-                "name='site'",
+      sql.query("SELECT incarnation, (SELECT ifnull(max(seq), 0) FROM outbox), (SELECT "
+                "ifnull(min(seq), 0) FROM outbox) FROM stream WHERE name='site'",
                 {}, [&](const SqlRow& row) {
                   found = {row.text(0), row.integer(1), row.integer(2)};
                 }));

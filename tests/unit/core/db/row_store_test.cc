@@ -168,7 +168,8 @@ TEST_CASE("the outbox is bounded without a peer") {
   REQUIRE(store.database
               ->transact_and_wait([&](Sql& sql) -> Status {
                 TRY(sql.run("INSERT INTO outbox(seq, tbl, key) VALUES(1, 'node', 'old')"));
-                return sql.run("UPDATE sqlite_sequence SET seq=?1 WHERE name='outbox'", {bound});
+                return sql.run("INSERT INTO outbox(seq, tbl, key) VALUES(?1, 'node', 'newer')",
+                               {bound});
               })
               .ok());
   REQUIRE(store.database
