@@ -39,11 +39,3 @@ function(program name main)
   target_precompile_headers(${name} REUSE_FROM pch_json)
   add_dependencies(programs ${name})
 endfunction()
-
-# hot_room(NAME...): what every step and every request passes through. The release build is -O1, which
-# compiles in three quarters of the time; these rooms are worth the rest.
-function(hot_room)
-  foreach(name IN LISTS ARGN)
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O2>)
-  endforeach()
-endfunction()
