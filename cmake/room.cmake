@@ -39,3 +39,11 @@ function(program name main)
   target_precompile_headers(${name} REUSE_FROM pch_json)
   add_dependencies(programs ${name})
 endfunction()
+
+# one_unit(ROOM FILE...): files of a room that are compiled as one, because each would pay for the same
+# slow header again. CLI11 costs eight seconds wherever it is included, used or not, so a precompiled
+# copy gains little. Names in their unnamed namespaces must differ.
+function(one_unit name)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP ${name})
+endfunction()
