@@ -5,11 +5,16 @@
 namespace leasehold {
 
 std::optional<int> parse_options(int argc, char** argv, const std::string& about,
-                                 const std::vector<TextOption>& options) {
+                                 const std::vector<TextOption>& texts,
+                                 const std::vector<NumberOption>& numbers) {
   CLI::App app(about);
-  for (const TextOption& option : options) {
+  for (const TextOption& option : texts) {
     CLI::Option* added = app.add_option(option.name, *option.value, option.help);
     if (option.required) added->required();
+  }
+  for (const NumberOption& option : numbers) {
+    app.add_option(option.name, *option.value, option.help)
+        ->check(CLI::Range(option.least, option.most));
   }
   // The library tells of --help and of wrong usage by exceptions; they end here.
   try {

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,6 +12,7 @@
 
 #include "agent/engine/engine.h"
 #include "core/base/files.h"
+#include "core/command_line/options.h"
 #include "core/db/row_store.h"
 
 using namespace leasehold;
@@ -158,13 +158,14 @@ void print(const std::string& figure, double value, const std::string& unit, dou
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Durable steps against the disk");
   std::string folder;
   int rounds = 15, steps = 100;
-  app.add_option("--dir", folder, "folder on the disk to measure (default: beside the program)");
-  app.add_option("--rounds", rounds, "how often both are measured")->check(CLI::Range(1, 1000));
-  app.add_option("--steps", steps, "steps of one run")->check(CLI::Range(2, 10000));
-  CLI11_PARSE(app, argc, argv);
+  std::optional<int> exit_code = parse_options(
+      argc, argv, "Durable steps against the disk",
+      {{"--dir", "folder on the disk to measure (default: beside the program)", &folder, false}},
+      {{"--rounds", "how often both are measured", &rounds, 1, 1000},
+       {"--steps", "steps of one run", &steps, 2, 10000}});
+  if (exit_code) return *exit_code;
   if (folder.empty()) folder = std::filesystem::canonical("/proc/self/exe").parent_path().string();
   std::string form = folder + "/engine-bench-XXXXXX";
   LEASEHOLD_CHECK(::mkdtemp(form.data()) != nullptr, "cannot create a folder in " + folder);
