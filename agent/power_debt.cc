@@ -49,15 +49,18 @@ void PowerDebt::start() {
 void PowerDebt::look() {
   auto owing = std::make_shared<std::vector<NodeId>>();
   auto find = [owing](Sql& sql) -> Status {
-    for (const Json& row : TRY(Store::all(sql, "node"))) {
-      // A row that does not say is a row that owes.
-      bool owes = json_bool_or(row, "powerOffOwed", true).value_or(true);
-      if (owes) owing->push_back(NodeId(json_text(row, "node")));
+    for (const std::string& key : TRY(row_store::keys(sql, "node"))) {
+      // A row that does not say, or cannot be read, is a row that owes; it holds up no other.
+      Json row = Store::get(sql, "node", key).value_or(Json());
+      if (json_bool_or(row, "powerOffOwed", true).value_or(true)) owing->push_back(NodeId(key));
     }
     return {};
   };
   database_.transact(find, [this, owing](Status found) {
-    if (!found.ok()) return;  // start() looks again
+    if (!found.ok()) {  // start() looks again
+      log_line(LogEvent::kPowerOffOwed, Json{{"message", scrubbed(found.error().text())}});
+      return;
+    }
     for (const NodeId& node : *owing) consider(node);
   });
 }

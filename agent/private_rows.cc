@@ -46,6 +46,7 @@ Result<VaultVersion> VaultVersion::parse(const Json& row) {
   version.state = TRY(version_state(TRY(json_string(row, "state"))));
   version.sealed = TRY(json_string(row, "sealed"));
   version.run = TRY(json_string(row, "run"));
+  version.refused = TRY(json_bool_or(row, "refused", false));
   return version;
 }
 
@@ -61,7 +62,8 @@ RowChange VaultVersion::change() const {
                         {"number", number},
                         {"state", kVersionStates[static_cast<size_t>(state)]},
                         {"sealed", sealed},
-                        {"run", run}}};
+                        {"run", run},
+                        {"refused", refused}}};
 }
 
 std::string RamdiskRow::bound() const { return "token|" + boot + "|" + run.str(); }

@@ -28,6 +28,9 @@ struct VaultVersion {
   VersionState state = VersionState::kPending;
   std::string sealed;  // base64; empty once dead
   std::string run;     // that made it
+  // Pending, and the BMC said no to it and kept to that while we looked. It may take it later all
+  // the same (quirk A11), so the secret stays; it is tried after every other.
+  bool refused = false;
 
   // What the seal is bound to (associated data).
   std::string bound() const;

@@ -82,8 +82,8 @@ class EvidenceChain {
   Head head_;
 };
 
-// When each node's ramdisk was last heard, whatever it said. Only in memory: after a restart of the
-// agent a ramdisk has its whole time again.
+// When each node's ramdisk was last heard (monotonic milliseconds), whatever it said. Only in
+// memory: after a restart of the agent a ramdisk has its whole time again.
 class Sightings {
  public:
   void seen(const std::string& node, int64_t now_ms) {

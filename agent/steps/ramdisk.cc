@@ -11,6 +11,8 @@ constexpr size_t kTokenBytes = 32;
 constexpr size_t kNonceBytes = 16;
 constexpr int64_t kSendOnAgainMs = 15'000;
 constexpr int64_t kRecheckMs = 2'000;
+constexpr int64_t kBootdMs = 60'000;
+constexpr int64_t kBootdWhileOwingMs = 3'000;
 // More than the verifier insists on, and small against any real disk.
 constexpr int64_t kSampleBytesAsked = 64 << 20;
 constexpr int64_t kArmedSlackSeconds = 60;
@@ -95,12 +97,12 @@ Json body_of(const ResultRow& result) {
   return head.ok() ? body : Json();
 }
 
-// A machine that hangs in the middle says nothing and reads On.
+// A machine that hangs in the middle says nothing and reads On. Monotonic times, all of them.
 std::optional<Error> is_silent(const Tools& tools, const StepContext& context,
-                               const CommandSpec& spec) {
+                               const CommandSpec& spec, int64_t waiting_since_ms) {
   int64_t allowed_ms = profile_of(context).value_or(HardwareProfile()).ramdisk_silent_s * 1000;
-  int64_t heard_ms = std::max(tools.sightings->last_ms(context.run.node.str()), context.started_ms);
-  if (tools.clock->now_ms() - heard_ms <= allowed_ms) return std::nullopt;
+  int64_t heard_ms = std::max(tools.sightings->last_ms(context.run.node.str()), waiting_since_ms);
+  if (tools.clock->monotonic_ms() - heard_ms <= allowed_ms) return std::nullopt;
   return Error(Code::kRamdiskLost, "the ramdisk has said nothing for " +
                                        std::to_string(allowed_ms / 1000) +
                                        " s while it worked on " + spec.verb);
@@ -144,7 +146,11 @@ StepOutcome ramdisk_open(const Tools& tools, StepContext& context, int64_t life_
   fresh.sealed_token =
       tools.vault->seal_text(base64_encode(tools.random->bytes(kTokenBytes)), fresh.bound());
   done.rows.push_back(fresh.change());
-  done.output = Json{{"boot", fresh.boot}, {"boot_nonce", fresh.boot_nonce}};
+  Result<Json> policy = policy_row_of(context);
+  if (!policy.ok()) return policy.error();
+  done.output = Json{{"boot", fresh.boot},
+                     {"boot_nonce", fresh.boot_nonce},
+                     {"policy", std::move(policy).value()}};
   done.notices.push_back(Json{{"type", "close-node"}, {"node", context.run.node.str()}});
   return done;
 }
@@ -241,13 +247,15 @@ StepOutcome command_await(const Tools& tools, StepContext& context, const Comman
   }
   std::string refused = json_text(context.rows->get("command", id), "refused");
   if (!refused.empty()) return Error(spec.failure, refused);
-  if (std::optional<Error> silent = is_silent(tools, context, spec)) return *silent;
   Await await{"result", "the ramdisk works on " + spec.verb, spec.within_ms, Code::kRamdiskLost,
               kRecheckMs};
   // The BMC is asked only about a ramdisk that takes its time: most commands are over before.
-  bool first = !context.memory->contains("waited");
-  (*context.memory)["waited"] = true;
-  if (first) return await;
+  if (!context.memory->contains("waitingSince")) {
+    (*context.memory)["waitingSince"] = tools.clock->monotonic_ms();
+    return await;
+  }
+  int64_t since_ms = (*context.memory)["waitingSince"].get<int64_t>();
+  if (std::optional<Error> silent = is_silent(tools, context, spec, since_ms)) return *silent;
   Result<std::unique_ptr<Bmc>> bmc = open_bmc(tools, context);
   Result<PowerState> state =
       bmc.ok() ? bmc.value()->power_state() : Result<PowerState>(bmc.error());
@@ -265,7 +273,9 @@ StepOutcome boot_clean_up(const Tools& tools, StepContext& context) {
   if (!node.ok()) return node.error();
   Status disarmed = tools.boot->disarm(node.value().boot_mac);
   if (!disarmed.ok()) {
-    return Poll{"bootd: " + disarmed.error().message, next_wait_ms(context), 60'000,
+    // A machine that owes power-off does not wait for bootd: the debt is pursued after the run.
+    int64_t within_ms = node.value().power_off_owed ? kBootdWhileOwingMs : kBootdMs;
+    return Poll{"bootd: " + disarmed.error().message, next_wait_ms(context), within_ms,
                 Code::kUnavailable};
   }
   Result<std::unique_ptr<Bmc>> bmc = open_bmc(tools, context);

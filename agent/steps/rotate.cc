@@ -15,7 +15,7 @@ struct Rotation {
   BmcAddress address;
   VaultVersion fresh;  // this run's pending version
   BmcCredential fresh_credential;
-  std::vector<VaultVersion> former;  // other pending ones, newest first, then the confirmed one
+  std::vector<VaultVersion> former;  // as open_bmc tries them: pending, confirmed, refused
   std::string problem;               // of the last try that gave no answer
 };
 
@@ -49,6 +49,7 @@ Result<Rotation> load(const Tools& tools, StepContext& context) {
     }
   }
   rotation.former.push_back(*kept.confirmed);
+  rotation.former.insert(rotation.former.end(), kept.refused.begin(), kept.refused.end());
   if (rotation.fresh.sealed.empty()) {
     return Error(Code::kInternal, "law credential-kept: no pending credential was sealed");
   }
@@ -126,14 +127,14 @@ StepOutcome settle_refusal(Rotation& rotation, const HardwareProfile& profile, c
 StepOutcome rotate_seal(const Tools& tools, StepContext& context) {
   Result<Credentials> kept = credentials_of(context);
   if (!kept.ok()) return kept.error();
-  std::vector<VaultVersion>& pending = kept.value().pending;
-  if (pending.size() + 1 >= limits::kVaultVersionsAlive) {
-    // Two rotations in a row came to no known end: the newest pending one is sent again, since a
-    // fourth version would be one more that might open the BMC.
-    pending.front().run = context.run.id.str();
-    return Done{Json{{"version", pending.front().number}, {"reused", true}},
-                {pending.front().change()},
-                {}};
+  if (kept.value().alive() >= limits::kVaultVersionsAlive) {
+    // Two rotations in a row came to no known end: the newest of them is sent again, since a fourth
+    // version would be one more that might open the BMC.
+    std::vector<VaultVersion>& pending = kept.value().pending;
+    VaultVersion again = pending.empty() ? kept.value().refused.front() : pending.front();
+    again.run = context.run.id.str();
+    again.refused = false;
+    return Done{Json{{"version", again.number}, {"reused", true}}, {again.change()}, {}};
   }
   Result<std::vector<VaultVersion>> all = vault_versions(*context.rows);
   if (!all.ok()) return all.error();
@@ -186,14 +187,13 @@ StepOutcome sweep_sessions(const Tools& tools, StepContext& context) {
 
 std::vector<RowChange> rotation_failure_rows(const StepContext& context, Code code) {
   std::vector<RowChange> rows;
-  // Only a version that this run made, and that the BMC refused in so many words, is given up.
-  if (code != Code::kRotationRefused || is_reused(context)) return rows;
+  // No secret that the BMC has seen is ever given up before another one is confirmed.
+  if (code != Code::kRotationRefused) return rows;
   Result<Credentials> kept = credentials_of(context);
   if (!kept.ok()) return rows;
   for (VaultVersion& version : kept.value().pending) {
     if (version.run != context.run.id.str()) continue;
-    version.state = VersionState::kDead;
-    version.sealed.clear();
+    version.refused = true;
     rows.push_back(version.change());
   }
   return rows;

@@ -15,7 +15,8 @@ StepOutcome rotate_apply(const Tools& tools, StepContext& context);
 // bmc.sweep, as far as generic Redfish sessions go: every session but ours is deleted (quirk A8).
 StepOutcome sweep_sessions(const Tools& tools, StepContext& context);
 
-// What a failed rotation leaves in the vault: refused means that the pending version is dead.
+// What a failed rotation leaves in the vault: refused means that the pending version is tried last
+// from now on.
 std::vector<RowChange> rotation_failure_rows(const StepContext& context, Code code);
 
 }  // namespace leasehold

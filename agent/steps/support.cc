@@ -1,5 +1,7 @@
 #include "agent/steps/support.h"
 
+#include "agent/workflows/names.h"
+
 #include <algorithm>
 
 namespace leasehold {
@@ -26,16 +28,19 @@ Result<LeaseRow> lease_of(const StepContext& context) {
   return lease;
 }
 
-Result<PoolPolicy> policy_of(const StepContext& context) {
+Result<Json> policy_row_of(const StepContext& context) {
   NodeRow node = TRY(node_of(context));
+  const Json& pinned = json_member(context.output(kRamdiskOpenPlace), "policy");
+  if (pinned.is_object()) return pinned;
   const Json& row = context.rows->get("pool_policy", node.pool.str());
-  if (row.is_null()) {
-    return Error(Code::kInvalidConfig, "this site was told no policy of pool " + node.pool.str());
-  }
-  Result<PoolPolicy> policy = PoolPolicy::parse(row);
+  if (!row.is_null()) return row;
+  return Error(Code::kInvalidConfig, "this site was told no policy of pool " + node.pool.str());
+}
+
+Result<PoolPolicy> policy_of(const StepContext& context) {
+  Result<PoolPolicy> policy = PoolPolicy::parse(TRY(policy_row_of(context)));
   if (!policy.ok()) {
-    return Error(Code::kInvalidConfig,
-                 "policy of pool " + node.pool.str() + ": " + policy.error().message);
+    return Error(Code::kInvalidConfig, "the pool's policy: " + policy.error().message);
   }
   return policy;
 }
@@ -61,10 +66,14 @@ Result<Credentials> credentials_of(const StepContext& context) {
   Credentials found;
   for (VaultVersion& version : TRY(vault_versions(*context.rows))) {
     if (version.state == VersionState::kConfirmed) found.confirmed = version;
-    if (version.state == VersionState::kPending) found.pending.push_back(version);
+    if (version.state != VersionState::kPending) continue;
+    (version.refused ? found.refused : found.pending).push_back(version);
   }
-  std::sort(found.pending.begin(), found.pending.end(),
-            [](const VaultVersion& a, const VaultVersion& b) { return a.number > b.number; });
+  auto newest_first = [](const VaultVersion& a, const VaultVersion& b) {
+    return a.number > b.number;
+  };
+  std::sort(found.pending.begin(), found.pending.end(), newest_first);
+  std::sort(found.refused.begin(), found.refused.end(), newest_first);
   if (!found.confirmed.has_value()) {
     return Error(Code::kInternal, "law credential-kept: the vault has no confirmed credential of " +
                                       context.run.node.str());
@@ -78,6 +87,7 @@ Result<std::unique_ptr<Bmc>> open_bmc(const Tools& tools, const StepContext& con
   BmcAddress address = address_of(node);
   std::vector<VaultVersion> candidates = kept.pending;
   candidates.push_back(*kept.confirmed);
+  candidates.insert(candidates.end(), kept.refused.begin(), kept.refused.end());
   int64_t remembered = json_int_or(*context.memory, "credential", 0).value_or(0);
   for (const VaultVersion& version : candidates) {
     std::string password = TRY(tools.vault->password_of(version));

@@ -17,16 +17,23 @@ namespace leasehold {
 Result<NodeRow> node_of(const StepContext& context);
 // INTERNAL if the run's lease has no row.
 Result<LeaseRow> lease_of(const StepContext& context);
-// INVALID_CONFIG if the site was told no policy for the node's pool, or no such profile.
+// INVALID_CONFIG if the site was told no policy for the node's pool, or no such profile. From the
+// opening of a pass's ramdisk on, the policy is the one of that moment: a new revision in the
+// middle of a teardown is for the next one.
+Result<Json> policy_row_of(const StepContext& context);
 Result<PoolPolicy> policy_of(const StepContext& context);
 Result<HardwareProfile> profile_of(const StepContext& context);
 
 BmcAddress address_of(const NodeRow& node);
 
-// The confirmed version, and the pending ones newest first.
+// The confirmed version, and the pending ones newest first: those that may have been taken, and
+// those that the BMC refused.
 struct Credentials {
   std::optional<VaultVersion> confirmed;
   std::vector<VaultVersion> pending;
+  std::vector<VaultVersion> refused;
+
+  size_t alive() const { return pending.size() + refused.size() + (confirmed ? 1 : 0); }
 };
 Result<Credentials> credentials_of(const StepContext& context);
 

@@ -7,4 +7,7 @@ namespace leasehold {
 inline constexpr const char* kReleaseWorkflow = "metal-tenant-root-release@1";
 inline constexpr const char* kParkWorkflow = "metal-park@1";
 
+// The place whose output is read by later ones: it pins the policy of its pass.
+inline constexpr const char* kRamdiskOpenPlace = "metal.ensureRamdisk/open";
+
 }  // namespace leasehold

@@ -69,7 +69,7 @@ Workflow release_workflow(const Tools& tools) {
   places.push_back(place(tools, "3", "bmc.sweep", "bmc.sweep", kHour, sweep_sessions));
   places.push_back(power_off_place(tools, "4", "metal.ensureRamdisk/off", false));
   size_t open_at = places.size();
-  places.push_back(Place{"metal.ensureRamdisk/open", "4", "metal.ensureRamdisk", kMinute, {}});
+  places.push_back(Place{kRamdiskOpenPlace, "4", "metal.ensureRamdisk", kMinute, {}});
   places.push_back(
       place(tools, "4", "metal.ensureRamdisk", "metal.ensureRamdisk", kHour, ramdisk_boot));
   add_command(places, tools, "4", "metal.ensureRamdisk", "metal.ensureRamdisk/inventory",

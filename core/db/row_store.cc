@@ -35,7 +35,7 @@ bool has_node_index(const TableInfo& table) {
 // The statements of one table, made once: the connection's cache knows them by their text.
 struct TableSql {
   const TableInfo* info;
-  std::string create, index, put, move, erase, get, all, all_of_node, all_below;
+  std::string create, index, put, move, erase, get, all, all_of_node, all_below, keys;
 
   explicit TableSql(const TableInfo& table) : info(&table) {
     std::string name = "\"" + std::string(table.name) + "\"";
@@ -57,6 +57,7 @@ struct TableSql {
     erase = "DELETE FROM " + name + " WHERE key=?1";
     get = "SELECT row FROM " + name + " WHERE key=?1";
     all = "SELECT row FROM " + name + " ORDER BY key";
+    keys = "SELECT key FROM " + name + " ORDER BY key";
     all_below = "SELECT row FROM " + name + " WHERE key>=?1 AND key<?2 ORDER BY key";
     all_of_node = "SELECT row FROM " + name + " WHERE node=?1 ORDER BY key";
   }
@@ -166,6 +167,13 @@ Result<std::vector<Json>> all(Sql& sql, const std::string& table_name, const std
   }
   if (node.empty()) return read_rows(sql, table_name, table->all, {});
   return read_rows(sql, table_name, table->all_of_node, {node});
+}
+
+Result<std::vector<std::string>> keys(Sql& sql, const std::string& table_name) {
+  const TableSql* table = TRY(find(table_name));
+  std::vector<std::string> found;
+  TRY(sql.query(table->keys.c_str(), {}, [&](const SqlRow& row) { found.push_back(row.text(0)); }));
+  return found;
 }
 
 Result<std::vector<Json>> all_below(Sql& sql, const std::string& table_name,

@@ -29,6 +29,8 @@ Status erase(Sql& sql, const std::string& table, const std::string& key);
 Result<Json> get(Sql& sql, const std::string& table, const std::string& key);
 // In order of key; of one node, if `node` is given (INVALID_INPUT if the table has none).
 Result<std::vector<Json>> all(Sql& sql, const std::string& table, const std::string& node = {});
+// In order. For whoever must not stop at a row that is damaged.
+Result<std::vector<std::string>> keys(Sql& sql, const std::string& table);
 // In order of key: those whose key is `key`, a hyphen and more ("r-1" has "r-1-p1-01").
 Result<std::vector<Json>> all_below(Sql& sql, const std::string& table, const std::string& key);
 

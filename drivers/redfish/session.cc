@@ -122,7 +122,8 @@ Status Session::take(const Reply& reply) {
 }
 
 // The table is full, most likely of sessions that a killed agent left behind: those of our own
-// account go, others' stay.
+// account go. Others' go only if there are none of ours: whoever can fill the table (a tenant who
+// learned an account) could otherwise keep his machine from being powered off.
 Status Session::make_room() {
   std::string basic = "Basic " + base64_encode(credential_.user + ":" + credential_.password);
   transport_.keep_secret(basic);
@@ -136,19 +137,23 @@ Status Session::make_room() {
     }
     return std::move(sessions).error().with("the BMC's session table is full");
   }
-  int removed = 0;
+  std::vector<std::string> ours, others;
   for (const Json& member : sessions.value().members) {
     auto session = read_member(get, member);
-    if (!session.ok() || json_text(session.value().body, "UserName") != credential_.user) continue;
+    bool own = session.ok() && json_text(session.value().body, "UserName") == credential_.user;
+    (own ? ours : others).push_back(link_of(member));
+  }
+  int removed = 0;
+  for (const std::string& path : ours.empty() ? others : ours) {
     Call call;
     call.method = "DELETE";
-    call.path = link_of(member);
+    call.path = path;
     call.headers = headers;
     auto deleted = transport_.send_once(call);
     if (deleted.ok() && deleted.value().good()) ++removed;
   }
   if (removed > 0) return {};
-  return Error(Code::kUnavailable, "the BMC's session table is full of other people's sessions");
+  return Error(Code::kUnavailable, "the BMC's session table is full, and nothing in it goes away");
 }
 
 // The BMC gave a token but no URI (T1): a single session of our user can only be this one.

@@ -41,6 +41,9 @@ class Machines(SiteTest):
                                          "action": "boots-disk"}),
             faulty("dies", 9, {"on": "tool", "method": "format", "path": "*", "action": "dies"}),
             faulty("lies", 10, {"on": "tool", "method": "format", "path": "*", "action": "lie"}),
+            # Longer than its ramdisk may be silent; it is not, it sends telemetry.
+            faulty("slow-erase", 17, {"on": "tool", "method": "format", "path": "*",
+                                      "action": "latency", "args": {"ms": 12000}, "count": 1}),
             faulty("skips-diagnosis", 11, {"on": "tool", "method": "diag", "path": "*",
                                            "action": "lie",
                                            "args": {"test": "Inforom", "status": "Skip"}}),
@@ -67,6 +70,12 @@ class Machines(SiteTest):
         run = self.release("clean")
         self.assertEqual(run["state"], "succeeded", run)
         self.assert_clean("clean")
+
+    def test_a_wipe_longer_than_a_ramdisk_may_be_silent(self):
+        run = self.release("slow-erase")
+        self.assertEqual(run["state"], "succeeded", run)
+        self.assertEqual(self.hits("slow-erase"), 1)
+        self.assert_clean("slow-erase")
 
     def test_a_bmc_that_accepts_off_and_stays_on(self):
         self.fails("stays-on", "POWER_NOT_OFF")
