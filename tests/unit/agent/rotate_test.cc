@@ -61,6 +61,8 @@ class Rotating {
     bool opens = false;
     Credentials credentials = credentials_of(fresh_context()).value();
     credentials.pending.push_back(*credentials.confirmed);
+    credentials.pending.insert(credentials.pending.end(), credentials.refused.begin(),
+                               credentials.refused.end());
     for (const VaultVersion& version : credentials.pending) {
       ++alive;
       std::string password = world.tools().vault->password_of(version).value();
