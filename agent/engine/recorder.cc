@@ -89,8 +89,9 @@ void Recorder::prepare(Run& run, Closing closing) const {
   }
   run.commit->load =
       run.next.kind == NextStep::Kind::kStart || run.next.kind == NextStep::Kind::kSucceed;
-  if (!run.commit->records.empty())
+  if (!run.commit->records.empty()) {
     run.commit->engine_rows.push_back(run_row(run.state, run.workflow));
+  }
 }
 
 Status Recorder::write_in(Sql& sql, const Run& run, Snapshot& rows,
