@@ -2,7 +2,7 @@
 // Nothing else in the product calls X509_verify_cert (a test looks). P-256, critical key usage,
 // EKU clientAuth and serverAuth, exactly one URI SAN; server leaves also carry DNS and IP SANs.
 // Root -> issuing CA (2 y) -> site CA (90 d, critical name constraints: that site's URI host
-// permitted, all DNS and IP excluded). No state, thread-safe.
+// permitted, all DNS and IP excluded). Thread-safe; a thread remembers the authorities it saw last.
 #pragma once
 
 #include <cstdint>
