@@ -30,7 +30,12 @@ namespace leasehold {
   X(kIo, "IO", "Check the disk: space, permissions and health of the named path.")                \
   X(kDatabase, "DATABASE",                                                                        \
     "Check the database file named in the message; restore it from a backup if it is damaged.")   \
-  X(kConfig, "CONFIG", "Correct the configuration file named in the message.")
+  X(kConfig, "CONFIG", "Correct the configuration file named in the message.")                    \
+  X(kSuperseded, "SUPERSEDED",                                                                    \
+    "A newer agent of this site is at work: stop this one, or give its box a site join of its "   \
+    "own.")                                                                                       \
+  X(kAuthorityOver, "AUTHORITY_OVER",                                                             \
+    "The site has not heard from its coordinator for too long: reconnect it, then ask again.")
 
 #define LEASEHOLD_RUN_CODES(X)                                                                     \
   X(kPowerNotOff, "POWER_NOT_OFF",                                                                 \
