@@ -119,6 +119,22 @@ inline constexpr size_t kCertificateBytes = 4 << 10;  // DER
 inline constexpr size_t kCsrBytes = 4 << 10;          // PEM
 inline constexpr size_t kPemFileBytes = 64 << 10;
 
+// An agent and its coordinator
+inline constexpr int64_t kSyncConnectMs = 5'000;
+inline constexpr int64_t kSyncCallMs = 60'000;        // of everything but a long poll
+inline constexpr int64_t kSyncPollMs = 25'000;        // how long a pull waits for the first row
+inline constexpr size_t kSyncAnswerBytes = 32 << 20;  // of one answer
+inline constexpr int64_t kSyncBackoffFirstMs = 200;
+inline constexpr int64_t kSyncBackoffMaxMs = 15'000;
+inline constexpr int64_t kSyncHelloMs = 5'000;      // a good start waits no longer for the centre
+inline constexpr int64_t kSyncHashesMs = 600'000;   // between two comparisons of table hashes
+inline constexpr int64_t kTakeoverWaitMs = 30'000;  // for the former agent's poll to be answered
+inline constexpr int64_t kTrustedClockMs = 5'000;   // a clock may be off from the centre's
+inline constexpr int64_t kAuthorityLookMs = 5'000;
+inline constexpr int64_t kGenerationJump = 1'000;  // of a restored node
+inline constexpr size_t kJoinTokenBytes = 256;
+inline constexpr int64_t kRenewRetryMs = 600'000;
+
 // Subprocesses
 inline constexpr size_t kSubprocessOutputBytes = 4 << 20;
 

@@ -165,10 +165,12 @@ void Transfer::set_tls() {
     }
     return verdict;
   };
-  // The judge replaces OpenSSL's verification, so no list of roots is read; host names are the
-  // judge's business too. A resumed session would pass it by.
+  // The judge replaces OpenSSL's verification, so no list of roots is read. The host's name is
+  // compared by libcurl whatever the judge says, but towards BMCs. A resumed session would pass by
+  // both.
+  const bool by_pin = options_.tls.host_check == HostCheck::kByPin;
   curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
-  curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+  curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, by_pin ? 0L : 2L);
   curl_easy_setopt(easy, CURLOPT_CAINFO, static_cast<char*>(nullptr));
   // libcurl does not compare judges when it picks a kept connection; it does compare the names of
   // the trust stores, which nobody reads here, since the judge replaces the verification.

@@ -140,6 +140,7 @@ Error Connection::error(int code) const { return sqlite_error(code, path_, sqlit
 
 int Connection::on_wal(void* self, sqlite3*, const char*, int frames) {
   static_cast<Connection*>(self)->wal_frames_ = frames;
+  ++static_cast<Connection*>(self)->commits_;
   return SQLITE_OK;
 }
 

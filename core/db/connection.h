@@ -30,6 +30,8 @@ class Connection : public Sql {
   bool in_transaction() const { return sqlite3_get_autocommit(db_) == 0; }
   // Frames in the write-ahead log since it last began anew.
   int wal_frames() const { return wal_frames_; }
+  // Commits that wrote something, since the connection was opened.
+  uint64_t commits() const { return commits_; }
   // Copies the log back into the database file, so that the log begins anew in place.
   Status checkpoint();
   // Writes the log's file to its full length once, so that commits overwrite and never grow it: an
@@ -54,6 +56,7 @@ class Connection : public Sql {
   sqlite3* db_;
   std::string path_;
   int wal_frames_ = 0;
+  uint64_t commits_ = 0;
   std::unordered_map<std::string, sqlite3_stmt*, Hash, std::equal_to<>> statements_;
 };
 

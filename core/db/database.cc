@@ -146,8 +146,12 @@ class Database::Impl {
     if (status.ok() && group.size() == 1 && !group.front().status.ok()) {
       status = group.front().status;
     }
+    const uint64_t before = connection_->commits();
     if (status.ok()) status = connection_->run("COMMIT", {});
-    if (status.ok()) return;
+    if (status.ok()) {
+      if (options_.committed && connection_->commits() != before) options_.committed();
+      return;
+    }
     if (connection_->in_transaction()) {
       Status undone = connection_->run("ROLLBACK", {});
       LEASEHOLD_CHECK(undone.ok() || !connection_->in_transaction(), "a rollback failed");

@@ -52,6 +52,9 @@ class Database {
     std::string path;
     std::string vfs;  // a SQLite VFS by name, or "" for the system's
     std::function<void(std::function<void()>)> deliver;
+    // Told after each durable commit that changed something, on the thread that made it; must not
+    // block. May be empty.
+    std::function<void()> committed = nullptr;
   };
   using Transaction = std::function<Status(Sql&)>;
   using Callback = std::function<void(Status)>;

@@ -47,6 +47,10 @@ struct HttpResponse {
 // How a client judges the server's certificates and what it presents itself. `judge` gets the
 // chain (leaf first, DER) after the peer proved possession of the leaf's key; it is the only word
 // on trust. Without a judge every server is refused.
+enum class HostCheck {
+  kRequired,  // the TLS library compares the URL's host as well
+  kByPin,     // a BMC: its certificate names nothing, the judge knows the very leaf
+};
 struct TlsClientPolicy {
   std::function<Status(const std::vector<std::string>& chain_der)> judge;
   std::string certificate_chain_pem;  // leaf first; may be empty
@@ -54,6 +58,7 @@ struct TlsClientPolicy {
   // What the judge holds the server to and the client presents, in one word (a pin). A connection
   // may be used again by whoever has the same word; empty: by nobody.
   std::string connection_key;
+  HostCheck host_check = HostCheck::kRequired;
 };
 
 struct HttpOptions {

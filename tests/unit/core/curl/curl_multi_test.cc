@@ -260,3 +260,24 @@ TEST_CASE("multi: another judge is asked again, though the server was judged bef
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().code == Code::kUnavailable);
 }
+
+TEST_CASE("multi: a host that the certificate does not name is refused, whatever the judge says") {
+  LoopThread thread;
+  const TestLeaf leaf = make_leaf("server");  // for 127.0.0.1
+  HttpServerOptions options = on_any_port();
+  options.tls = true;
+  options.tls_config.certificate_chain_pem = leaf.chain_pem;
+  options.tls_config.private_key_pem = leaf.private_key_pem;
+  ServerUnderTest server(thread, options, echo);
+  ClientUnderTest tested(thread);
+  HttpOptions http;
+  http.tls.judge = pin_judge(leaf.sha256);
+  http.connect_to = "127.0.0.1:" + std::to_string(server.port());
+  CHECK(tested.client().send({"GET", "https://127.0.0.1/", {}, ""}, http).ok());
+  const HttpRequest other = {"GET", "https://other.example.net/", {}, ""};
+  auto refused = tested.client().send(other, http);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == Code::kUnavailable);
+  http.tls.host_check = HostCheck::kByPin;
+  CHECK(tested.client().send(other, http).ok());
+}

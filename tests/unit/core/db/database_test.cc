@@ -255,3 +255,17 @@ TEST_CASE("a statement may run inside its own rows") {
               .ok());
   CHECK(seen == 4);
 }
+
+TEST_CASE("whoever waits for changes is told of each commit that changed something, and no other") {
+  test::TempFolder folder;
+  int told = 0;
+  Database::Options made = options(folder.file("a.db"));
+  made.committed = [&] { ++told; };
+  auto database = Database::open(std::move(made), migrate).value();
+  CHECK(told == 0);
+  CHECK(database->transact_and_wait(insert("one")).ok());
+  CHECK(told == 1);
+  CHECK(keys(*database) == "one ");
+  CHECK_FALSE(database->transact_and_wait(insert("one")).ok());
+  CHECK(told == 1);
+}
