@@ -64,6 +64,8 @@ namespace leasehold {
     "This version of the agent does not know the run's workflow: install the one that does.")      \
   X(kPoisoned, "POISONED",                                                                         \
     "The run's step crashed the agent three times: report it with the log, then recover.")         \
+  X(kRestored, "RESTORED",                                                                         \
+    "The site's database was restored during this run: what it did since is unknown. Recover.")    \
   X(kInternal, "INTERNAL", "A check inside a step failed: report it with the log, then recover.")
 
 enum class Code {
