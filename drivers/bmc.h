@@ -62,6 +62,29 @@ struct FirmwareInventory {
   bool complete = true;  // false: the collection carried an error or lacked announced members
 };
 
+// What whoever answers at a BMC's address says of itself without a credential (ServiceRoot).
+struct BmcGreeting {
+  std::string redfish_version;
+  std::string vendor;
+  std::string product;
+  std::string tls_pin;  // of the certificate that was presented
+};
+
+struct EthernetPort {    // EthernetInterface of the host
+  std::string mac;       // six pairs of lower-case hex digits with colons
+  bool link_up = false;  // LinkStatus is LinkUp
+};
+
+// The ComputerSystem as the BMC has it: claims, compared later with what the machine itself shows.
+struct SystemFacts {
+  std::string manufacturer;
+  std::string model;
+  std::string serial;
+  std::string sku;   // where some vendors keep the machine's serial (quirk P13)
+  std::string uuid;  // may be empty or change (quirk P14)
+  std::vector<EthernetPort> ports;
+};
+
 class Bmc {
  public:
   virtual ~Bmc() = default;
@@ -83,6 +106,8 @@ class Bmc {
   // Deletes every session but our own (quirk A8).
   virtual Status delete_other_sessions() = 0;
   virtual Result<FirmwareInventory> firmware_inventory() = 0;
+  // REFUSED as long as the password must be changed first (quirk A1).
+  virtual Result<SystemFacts> system_facts() = 0;
 };
 
 // Makes drivers for a node's BMC. The agent's tools hold one.
@@ -90,6 +115,9 @@ class BmcFactory {
  public:
   virtual ~BmcFactory() = default;
   virtual std::unique_ptr<Bmc> open(const BmcAddress& address, const BmcCredential& credential) = 0;
+  // Who answers there? No credential is sent. Without a pin any certificate is taken and named in
+  // the answer; with one, only that. UNAVAILABLE, TIMEOUT, MALFORMED.
+  virtual Result<BmcGreeting> greet(const BmcAddress& address) = 0;
 };
 
 }  // namespace leasehold

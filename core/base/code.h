@@ -60,6 +60,13 @@ namespace leasehold {
     "A component of the baseline does not report its version: check the BMC, then recover.")       \
   X(kInvalidConfig, "INVALID_CONFIG",                                                              \
     "The pool lacks what the teardown needs (see the message): correct it, then recover.")         \
+  X(kBmcUnreachable, "BMC_UNREACHABLE",                                                            \
+    "No BMC answers there, or another certificate than expected: check address, cable and pin.")   \
+  X(kHardwareMismatch, "HARDWARE_MISMATCH",                                                        \
+    "The machine is not what the pool's hardware profile says: correct one of them, then "         \
+    "recover.")                                                                                    \
+  X(kMachineKnown, "MACHINE_KNOWN",                                                                \
+    "This hardware is another node of the site already: recover or release that one instead.")     \
   X(kUnknownWorkflow, "UNKNOWN_WORKFLOW",                                                          \
     "This version of the agent does not know the run's workflow: install the one that does.")      \
   X(kPoisoned, "POISONED",                                                                         \

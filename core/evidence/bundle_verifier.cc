@@ -36,7 +36,7 @@ Checked<void> check_head(const Bundle& bundle, const RunEvidence& evidence, cons
   return {};
 }
 
-// A release has a lease; an enrolment need not.
+// A release has a lease; an enrolment has none, and nothing else shows a machine without one.
 Checked<void> check_workflow(const RunEvidence& evidence) {
   std::string name = evidence.workflow.substr(0, evidence.workflow.find('@'));
   bool release = name == "metal-tenant-root-release";
@@ -45,6 +45,9 @@ Checked<void> check_workflow(const RunEvidence& evidence) {
   }
   if (release && evidence.lease.empty()) {
     return refuse(EvidenceReason::kWrongLease, "a release without a lease");
+  }
+  if (!release && !evidence.lease.empty()) {
+    return refuse(EvidenceReason::kWrongLease, "an enrolment with a lease");
   }
   return {};
 }

@@ -15,9 +15,13 @@ Result<std::string> parse_nic(const Json& json) {
 }  // namespace
 
 Result<SystemInfo> SystemInfo::from_json(const Json& json) {
-  StrictObject object(json, "system", {"manufacturer", "product", "serial", "uuid"});
+  bool with_board = json.is_object() && json.contains("board_serial");
+  using Members = std::initializer_list<const char*>;
+  static constexpr Members kEarlier = {"manufacturer", "product", "serial", "uuid"};
+  static constexpr Members kAll = {"manufacturer", "product", "serial", "uuid", "board_serial"};
+  StrictObject object(json, "system", with_board ? kAll : kEarlier);
   SystemInfo info{object.text("manufacturer"), object.text("product"), object.text("serial"),
-                  object.text("uuid")};
+                  object.text("uuid"), with_board ? object.text("board_serial") : ""};
   TRY(object.status());
   return info;
 }
@@ -47,7 +51,8 @@ Json InventoryReport::to_json() const {
            {{"manufacturer", system.manufacturer},
             {"product", system.product},
             {"serial", system.serial},
-            {"uuid", system.uuid}}}};
+            {"uuid", system.uuid},
+            {"board_serial", system.board_serial}}}};
 }
 
 }  // namespace leasehold

@@ -15,6 +15,7 @@ struct SystemInfo {  // DMI; empty where the firmware says nothing
   std::string product;
   std::string serial;
   std::string uuid;
+  std::string board_serial;  // absent in reports of ramdisks before 0.2
   static Result<SystemInfo> from_json(const Json& json);
 };
 

@@ -70,6 +70,21 @@ Result<std::map<std::string, ComponentRule>> parse_components(const Json& row) {
   return components;
 }
 
+Result<MachineRule> parse_machine(const Json& json) {
+  TRY(check_keys(json, {"manufacturers", "products", "disks", "gpus"}, "a profile's machine"));
+  MachineRule rule;
+  rule.manufacturers = TRY(parse_globs(json, "manufacturers"));
+  rule.products = TRY(parse_globs(json, "products"));
+  rule.disks = TRY(json_int_or(json, "disks", 0));
+  if (rule.disks < 0) return Error(Code::kInvalidInput, "it is a number of disks", "disks");
+  if (!json_member(json, "gpus").is_null()) {
+    int64_t gpus = TRY(json_int(json, "gpus"));
+    if (gpus < 0) return Error(Code::kInvalidInput, "it is a number of GPUs", "gpus");
+    rule.gpus = gpus;
+  }
+  return rule;
+}
+
 Result<ProfileBootTarget> parse_boot(const Json& boot) {
   TRY(check_keys(boot, {"target"}, "a profile's boot"));
   std::string target = TRY(json_string(boot, "target"));
@@ -122,8 +137,8 @@ Status parse_driver(const Json& row, HardwareProfile& out) {
 
 Result<HardwareProfile> HardwareProfile::parse(const Json& row) {
   TRY(check_keys(row,
-                 {"table", "schema", "profile", "revision", "driver", "components", "boot",
-                  "timeouts", "vetted"},
+                 {"table", "schema", "profile", "revision", "driver", "components", "machine",
+                  "boot", "timeouts", "vetted"},
                  "a hardware_profile row"));
   RowChange change = TRY(parse_row(row));
   if (change.table != "hardware_profile") {
@@ -136,6 +151,9 @@ Result<HardwareProfile> HardwareProfile::parse(const Json& row) {
   TRY(parse_driver(row, out));
   if (!json_member(row, "components").is_null()) {
     out.components = TRY(in_field("components", parse_components(row)));
+  }
+  if (!json_member(row, "machine").is_null()) {
+    out.machine = TRY(in_field("machine", parse_machine(json_member(row, "machine"))));
   }
   if (!json_member(row, "boot").is_null()) {
     out.boot_target = TRY(in_field("boot", parse_boot(json_member(row, "boot"))));

@@ -29,6 +29,14 @@ struct ComponentRule {
   std::string prefix;
 };
 
+// What a machine of this kind shows of itself when it is enrolled. Empty and 0: not asked.
+struct MachineRule {
+  std::vector<std::string> manufacturers;  // globs over DMI's words
+  std::vector<std::string> products;
+  int64_t disks = 0;  // how many, exactly
+  std::optional<int64_t> gpus;
+};
+
 enum class ProfileBootTarget { kPxe, kUefiHttp };
 
 struct Vetting {
@@ -41,6 +49,7 @@ struct HardwareProfile {
   int64_t revision = 0;
   std::string driver = "redfish";
   std::map<std::string, ComponentRule> components;
+  MachineRule machine;
   ProfileBootTarget boot_target = ProfileBootTarget::kPxe;
   int64_t power_off_s = 300;
   int64_t power_on_s = 300;

@@ -54,6 +54,9 @@ Result<NodeRow> NodeRow::parse(const Json& row) {
   node.bmc_url = TRY(json_string(bmc, "url"));
   node.bmc_user = TRY(json_string(bmc, "user"));
   node.bmc_tls_pin = TRY(json_string(bmc, "tlsPin"));
+  node.bmc_tls_pin_from = TRY(json_string_or(bmc, "tlsPinFrom", "given"));
+  node.driver = json_text(json_member(row, "driver"), "name");
+  node.driver_reason = json_text(json_member(row, "driver"), "reason");
   node.boot_mac = TRY(json_string(row, "bootMac"));
   node.disks = TRY(json_array(row, "disks"));
   node.gpus = TRY(json_array(row, "gpus"));
@@ -81,7 +84,12 @@ RowChange NodeRow::change() const {
               {"powerOffOwed", power_off_owed},
               {"lease", lease.str()},
               {"cleanRun", clean_run},
-              {"bmc", {{"url", bmc_url}, {"user", bmc_user}, {"tlsPin", bmc_tls_pin}}},
+              {"bmc",
+               {{"url", bmc_url},
+                {"user", bmc_user},
+                {"tlsPin", bmc_tls_pin},
+                {"tlsPinFrom", bmc_tls_pin_from}}},
+              {"driver", {{"name", driver}, {"reason", driver_reason}}},
               {"bootMac", boot_mac},
               {"disks", disks},
               {"gpus", gpus},

@@ -40,6 +40,9 @@ struct NodeRow {
   std::string bmc_url;
   std::string bmc_user;
   std::string bmc_tls_pin;
+  std::string bmc_tls_pin_from;  // "given" by a person, or "first-use": trusted when first seen
+  std::string driver;            // chosen once, by probing; empty before, or adopted
+  std::string driver_reason;
   std::string boot_mac;
   Json disks = Json::array();  // the disk manifest: entries as in docs/protocols.md section 4
   Json gpus = Json::array();   // serials

@@ -4,6 +4,7 @@
 #include "drivers/redfish/boot.h"
 #include "drivers/redfish/firmware_inventory.h"
 #include "drivers/redfish/power.h"
+#include "drivers/redfish/system_facts.h"
 
 namespace leasehold {
 
@@ -45,6 +46,10 @@ Status RedfishBmc::delete_other_sessions() {
 
 Result<FirmwareInventory> RedfishBmc::firmware_inventory() {
   return redfish::read_firmware_inventory(client_, root_);
+}
+
+Result<SystemFacts> RedfishBmc::system_facts() {
+  return redfish::read_system_facts(client_, system_);
 }
 
 }  // namespace leasehold

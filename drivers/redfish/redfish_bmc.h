@@ -32,6 +32,7 @@ class RedfishBmc : public Bmc {
   Result<bool> credential_works(const BmcCredential& credential) override;
   Status delete_other_sessions() override;
   Result<FirmwareInventory> firmware_inventory() override;
+  Result<SystemFacts> system_facts() override;
 
  private:
   redfish::Transport transport_;
@@ -45,6 +46,7 @@ class RedfishBmcFactory : public BmcFactory {
  public:
   RedfishBmcFactory(HttpClient& client, Clock& clock) : client_(client), clock_(clock) {}
   std::unique_ptr<Bmc> open(const BmcAddress& address, const BmcCredential& credential) override;
+  Result<BmcGreeting> greet(const BmcAddress& address) override;
 
  private:
   HttpClient& client_;

@@ -23,6 +23,11 @@ Status ServiceRoot::read() {
   return {};
 }
 
+Result<Json> ServiceRoot::document() {
+  TRY(read());
+  return *root_;
+}
+
 Result<std::string> ServiceRoot::link(const char* name, const char* otherwise) {
   TRY(read());
   std::string path = link_of(json_member(*root_, name));

@@ -13,6 +13,8 @@ class ServiceRoot {
  public:
   explicit ServiceRoot(Transport& transport) : transport_(transport) {}
 
+  // The document itself; an empty object where it is closed to strangers.
+  Result<Json> document();
   Result<std::string> sessions();  // Links.Sessions (T3: not always under SessionService)
   Result<std::string> systems();
   Result<std::string> account_service();

@@ -115,7 +115,8 @@ InventoryReport take_inventory(const Sysroot& root) {
   report.macs = inventory_macs(root);
   report.system = {
       root.text("sys/class/dmi/id/sys_vendor"), root.text("sys/class/dmi/id/product_name"),
-      root.text("sys/class/dmi/id/product_serial"), root.text("sys/class/dmi/id/product_uuid")};
+      root.text("sys/class/dmi/id/product_serial"), root.text("sys/class/dmi/id/product_uuid"),
+      root.text("sys/class/dmi/id/board_serial")};
   return report;
 }
 

@@ -167,8 +167,10 @@ RunParts make_run(const Pki& pki) {
   run.agent = pki.sign_in(site_agent_identity());
   Signer ramdisk = pki.sign_in(ramdisk_identity());
   const RunEvidence& evidence = run.evidence;
-  InventoryReport inventory{
-      evidence.manifest.disks, make_gpus(), {"52:54:00:77:00:10"}, {"Acme", "X1", "SN1", "uuid-1"}};
+  InventoryReport inventory{evidence.manifest.disks,
+                            make_gpus(),
+                            {"52:54:00:77:00:10"},
+                            {"Acme", "X1", "SN1", "uuid-1", "BOARD1"}};
   run.inventory = {ResultKind::kInventory,
                    make_head(evidence, "metal.ensureRamdisk", 1),
                    inventory.to_json(),

@@ -10,11 +10,11 @@ class FakeBmc : public Bmc {
       : machine_(machine), credential_(std::move(credential)) {}
 
   Result<PowerState> power_state() override {
-    TRY(login());
+    TRY(enter());
     return machine_.on ? PowerState::kOn : PowerState::kOff;
   }
   Status reset(ResetType type) override {
-    TRY(login());
+    TRY(enter());
     if (type == ResetType::kOn) {
       machine_.power_on();
     } else {
@@ -23,23 +23,26 @@ class FakeBmc : public Bmc {
     return {};
   }
   Result<BootOverride> boot_override() override {
-    TRY(login());
+    TRY(enter());
     return machine_.next_boot;
   }
   Status set_boot_override(const BootOverride& wanted) override {
-    TRY(login());
+    TRY(enter());
     machine_.next_boot = wanted;
     return {};
   }
   Result<std::vector<BmcAccount>> accounts() override {
-    TRY(login());
+    TRY(enter());
     return std::vector<BmcAccount>{{"2", "/accounts/2", credential_.user, "Administrator", true}};
   }
   Status set_password(const std::string&, const std::string& password) override {
     TRY(login());
     using enum FakeMachine::OnSetPassword;
     auto how = machine_.on_set_password;
-    if (how == kApply || how == kApplyAndRefuse) machine_.password = password;
+    if (how == kApply || how == kApplyAndRefuse) {
+      machine_.password = password;
+      machine_.must_change = false;
+    }
     if (how == kGarble) machine_.password = "neither-of-the-two";
     if (how == kRefuse || how == kApplyAndRefuse) {
       return Error(Code::kRefused, "the BMC answers 400");
@@ -50,9 +53,13 @@ class FakeBmc : public Bmc {
     return credential.password == machine_.password ||
            (!machine_.also_opens.empty() && credential.password == machine_.also_opens);
   }
-  Status delete_other_sessions() override { return login(); }
+  Status delete_other_sessions() override { return enter(); }
+  Result<SystemFacts> system_facts() override {
+    TRY(enter());
+    return machine_.facts;
+  }
   Result<FirmwareInventory> firmware_inventory() override {
-    TRY(login());
+    TRY(enter());
     FirmwareInventory inventory;
     for (const auto& [id, version] : machine_.firmware) {
       inventory.items.push_back({id, id, version, true});
@@ -61,6 +68,12 @@ class FakeBmc : public Bmc {
   }
 
  private:
+  // A1: nothing but the password's change before it was changed.
+  Status enter() {
+    TRY(login());
+    if (machine_.must_change) return Error(Code::kRefused, "PasswordChangeRequired");
+    return {};
+  }
   Status login() {
     if (credential_works(credential_).value()) return {};
     return Error(Code::kCredentialRefused, "the BMC refused the credential");
@@ -73,6 +86,13 @@ class FakeBmc : public Bmc {
 
 std::unique_ptr<Bmc> FakeMachine::open(const BmcAddress&, const BmcCredential& credential) {
   return std::make_unique<FakeBmc>(*this, credential);
+}
+
+Result<BmcGreeting> FakeMachine::greet(const BmcAddress& address) {
+  if (!address.tls_pin.empty() && address.tls_pin != tls_pin) {
+    return Error(Code::kUnavailable, "the server's certificate is not the pinned one");
+  }
+  return BmcGreeting{"1.17.0", "Acme", "A BMC", tls_pin};
 }
 
 Status FakeMachine::arm(const std::string&, const Json& arming) {

@@ -19,6 +19,7 @@ namespace leasehold::test {
 class FakeMachine : public BmcFactory, public BootControl {
  public:
   std::unique_ptr<Bmc> open(const BmcAddress& address, const BmcCredential& credential) override;
+  Result<BmcGreeting> greet(const BmcAddress& address) override;
   Status arm(const std::string& mac, const Json& arming) override;
   Status disarm(const std::string& mac) override;
 
@@ -29,7 +30,10 @@ class FakeMachine : public BmcFactory, public BootControl {
   bool wiped = false;
   BootOverride next_boot;
   std::string password;
-  std::string also_opens;  // another password that the BMC takes
+  std::string also_opens;    // another password that the BMC takes
+  bool must_change = false;  // the password is the factory's (quirk A1)
+  std::string tls_pin = std::string(64, 'a');
+  SystemFacts facts = {"Acme", "X1", "SN1", "", "uuid-1", {{"52:54:00:77:00:10", true}}};
   enum class OnSetPassword { kApply, kRefuse, kPretend, kApplyAndRefuse, kGarble };
   OnSetPassword on_set_password = OnSetPassword::kApply;
   std::map<std::string, std::string> firmware;

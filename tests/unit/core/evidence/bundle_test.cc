@@ -122,10 +122,11 @@ TEST_CASE("a second pass counts with its own boot nonce") {
   CHECK(verdict_of(each) == "wrong-boot-nonce");
 }
 
-TEST_CASE("an enrolment without a lease is verified too") {
+TEST_CASE("a run without a lease is verified if it is an enrolment, which never has one") {
   Pki pki = make_pki();
   Case each = good_case(pki);
   each.run.evidence.workflow = "metal-enrol@1";
+  CHECK(verdict_of(each) == "wrong-lease");
   each.run.evidence.lease = "";
   for (ResultParts* part : {&each.run.inventory, &each.run.wipe, &each.run.diagnosis}) {
     part->head.context.lease = "";
@@ -134,6 +135,10 @@ TEST_CASE("an enrolment without a lease is verified too") {
     }
   }
   CHECK(verdict_of(each) == "verified");
+  each.run.evidence.workflow = "metal-tenant-root-release@1";
+  CHECK(verdict_of(each) == "wrong-lease");
+  each.run.evidence.workflow = "metal-inspect@1";
+  CHECK(verdict_of(each) == "wrong-workflow");
 }
 
 }  // namespace leasehold::test

@@ -11,6 +11,7 @@ Json row() {
     "driver":"redfish",
     "components":{"bmc":{"ids":["BMC*"],"normalise":"exact"},
                   "nic":{"names":["*Connect*"],"normalise":"strip-prefix","prefix":"BF-"}},
+    "machine":{"manufacturers":["Acme*"],"products":["X1"],"disks":8,"gpus":0},
     "boot":{"target":"UefiHttp"},
     "timeouts":{"power_off_s":60,"power_on_s":90,"call_home_s":600},
     "vetted":{"by":"lab","why":"two teardowns watched"}})")
@@ -33,6 +34,10 @@ TEST_CASE("a whole profile") {
   CHECK(profile.components.at("bmc").ids == std::vector<std::string>{"BMC*"});
   CHECK(profile.components.at("nic").form == VersionForm::kStripPrefix);
   CHECK(profile.components.at("nic").prefix == "BF-");
+  CHECK(profile.machine.manufacturers == std::vector<std::string>{"Acme*"});
+  CHECK(profile.machine.products == std::vector<std::string>{"X1"});
+  CHECK(profile.machine.disks == 8);
+  CHECK(profile.machine.gpus == 0);
   CHECK(profile.boot_target == ProfileBootTarget::kUefiHttp);
   CHECK(profile.power_off_s == 60);
   CHECK(profile.power_on_s == 90);
@@ -47,6 +52,8 @@ TEST_CASE("the least profile has defaults and is not vetted") {
   CHECK(profile.driver == "redfish");
   CHECK(profile.boot_target == ProfileBootTarget::kPxe);
   CHECK(profile.power_off_s == 300);
+  CHECK(profile.machine.disks == 0);
+  CHECK_FALSE(profile.machine.gpus.has_value());
   CHECK_FALSE(profile.vetted.has_value());
 }
 
@@ -70,6 +77,9 @@ TEST_CASE("each wrong member is refused by its dotted name") {
   CHECK(with("/components/bmc/prefix", "x") == "components.bmc.prefix");
   CHECK(with("/components/nic/prefix", "") == "components.nic.prefix");
   CHECK(with("/boot/target", "Hdd") == "boot.target");
+  CHECK(with("/machine/disk", 1) == "machine.disk");
+  CHECK(with("/machine/disks", -1) == "machine.disks");
+  CHECK(with("/machine/gpus", "8") == "machine.gpus");
   CHECK(with("/timeouts/power_off_s", 0) == "timeouts.power_off_s");
   CHECK(with("/timeouts/call_home_s", 86401) == "timeouts.call_home_s");
   CHECK(with("/vetted/by", "") == "vetted.by");

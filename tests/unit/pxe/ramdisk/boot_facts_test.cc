@@ -112,6 +112,7 @@ TEST_CASE("the inventory is what the machine shows") {
   machine.file("sys/class/net/lo/address", "00:00:00:00:00:00\n");
   machine.file("sys/class/net/eth0/address", "52:54:00:77:00:10\n");
   machine.file("sys/class/dmi/id/sys_vendor", "Maker\n");
+  machine.file("sys/class/dmi/id/board_serial", "B-1\n");
   machine.file("sys/bus/pci/devices/0000:3b:00.0/vendor", "0x10de\n");
   machine.file("sys/bus/pci/devices/0000:3b:00.0/class", "0x030200\n");
   machine.tool("nvidia-smi", "exit 9");
@@ -121,6 +122,7 @@ TEST_CASE("the inventory is what the machine shows") {
   CHECK(report.macs == std::vector<std::string>{"52:54:00:77:00:10"});
   CHECK(report.system.manufacturer == "Maker");
   CHECK(report.system.serial == "");
+  CHECK(report.system.board_serial == "B-1");
   REQUIRE(report.gpus.size() == 1);
   CHECK(report.gpus[0].pci == "0000:3b:00.0");
   CHECK(InventoryReport::from_json(report.to_json()).ok());
