@@ -25,6 +25,7 @@ const std::vector<TableInfo>& site_tables() {
       {"ramdisk", RowOwner::kPrivate, 1, "boot", true},
       {"command", RowOwner::kPrivate, 1, "command", true},
       {"site_state", RowOwner::kPrivate, 1, "name", false},
+      {"hardware", RowOwner::kPrivate, 1, "hardware", true},
   };
   return kTables;
 }

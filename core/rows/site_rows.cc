@@ -61,6 +61,7 @@ Result<NodeRow> NodeRow::parse(const Json& row) {
   node.disks = TRY(json_array(row, "disks"));
   node.gpus = TRY(json_array(row, "gpus"));
   node.inventory = json_member(row, "inventory");
+  node.claims = json_member(row, "claims");
   node.failure = json_member(row, "failure");
   return node;
 }
@@ -94,6 +95,7 @@ RowChange NodeRow::change() const {
               {"disks", disks},
               {"gpus", gpus},
               {"inventory", inventory},
+              {"claims", claims},
               {"failure", failure}};
   return RowChange{"node", id.str(), std::move(row)};
 }

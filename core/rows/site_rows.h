@@ -47,6 +47,7 @@ struct NodeRow {
   Json disks = Json::array();  // the disk manifest: entries as in docs/protocols.md section 4
   Json gpus = Json::array();   // serials
   Json inventory;              // the newest report under platform trust, or null
+  Json claims;                 // what its BMC says of it: {"serial","sku","uuid","macs"}, or null
   Json failure;                // {"code","message","run","at"} or null
 
   static Result<NodeRow> parse(const Json& row);
