@@ -9,6 +9,7 @@
 
 #include "core/base/files.h"
 #include "core/base/limits.h"
+#include "core/db/wal_vfs.h"
 
 namespace leasehold {
 namespace {
@@ -84,11 +85,12 @@ bool SqlRow::is_null(int column) const {
 Result<std::unique_ptr<Connection>> Connection::open(const std::string& path,
                                                      const std::string& vfs) {
   if (vfs.empty()) TRY(create_private(path));
+  const char* system = TRY(wal_vfs());
   sqlite3* db = nullptr;
   int code = sqlite3_open_v2(
       path.c_str(), &db,
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
-      vfs.empty() ? nullptr : vfs.c_str());
+      vfs.empty() ? system : vfs.c_str());
   if (code != SQLITE_OK) {
     std::string message = db != nullptr ? sqlite3_errmsg(db) : "out of memory";
     sqlite3_close(db);
