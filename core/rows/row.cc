@@ -11,6 +11,9 @@ const std::vector<TableInfo>& site_tables() {
       {"hardware_profile", RowOwner::kCoordinator, 1, "profile", false},
       {"node_admin", RowOwner::kCoordinator, 1, "node", true},
       {"work", RowOwner::kCoordinator, 1, "work", true},
+      {"clearance", RowOwner::kCoordinator, 1, "run", true},
+      {"receipt", RowOwner::kCoordinator, 1, "run", true},
+      {"authority", RowOwner::kCoordinator, 1, "site", false},
       // What a site says.
       {"node", RowOwner::kSite, 1, "node", true},
       {"lease", RowOwner::kSite, 1, "lease", true},
