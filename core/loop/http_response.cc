@@ -75,6 +75,7 @@ int status_of(Code code) {
     case Code::kNotFound:
       return 404;
     case Code::kConflict:
+    case Code::kSuperseded:
       return 409;
     case Code::kTooLarge:
       return 413;

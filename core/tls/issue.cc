@@ -2,7 +2,9 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <array>
 
+#include "core/base/bytes.h"
 #include "core/base/ids.h"
 #include "core/base/limits.h"
 #include "core/tls/build.h"
@@ -33,6 +35,31 @@ Result<Issuer> open_issuer(const CaKey& ca) {
   return issuer;
 }
 
+// The authorities that this thread opened last: OpenSSL 3 takes longer to decode a key than to sign
+// with it. Valid until the thread opens another one.
+Result<const Issuer*> opened_issuer(const CaKey& ca) {
+  struct Known {
+    CaKey key;
+    Issuer issuer;
+  };
+  thread_local std::array<Known, 4> known;
+  thread_local size_t oldest = 0;
+  for (const Known& one : known) {
+    if (one.issuer.key == nullptr || one.key.private_key_pem != ca.private_key_pem ||
+        one.key.certificate_pem != ca.certificate_pem) {
+      continue;
+    }
+    return &one.issuer;
+  }
+  Issuer issuer = TRY(open_issuer(ca));
+  Known& place = known[oldest];
+  oldest = (oldest + 1) % known.size();
+  wipe_secret(place.key.private_key_pem);
+  place.key = ca;
+  place.issuer = std::move(issuer);
+  return &place.issuer;
+}
+
 // Nobody vouches beyond their own time.
 Result<Validity> within(const Validity& wanted, const Validity& issuer) {
   Validity validity{std::max(wanted.not_before_ms, issuer.not_before_ms),
@@ -50,14 +77,13 @@ struct CaPlan {
   bool constrained = false;  // to `host`
 };
 
-// `issuer` null: self-signed.
-Result<CaKey> issue_ca(const Issuer* issuer, const CaPlan& plan, const Validity& validity) {
+// `issuer` null: self-signed, and `signer` is its own key.
+Result<X509Ptr> make_ca(const Issuer* issuer, EVP_PKEY* subject, EVP_PKEY* signer,
+                        const CaPlan& plan, const Validity& validity) {
   if (!is_valid_host_name(plan.host)) {
     return Error(Code::kInvalidInput, "not a host name in lower case: " + plan.host, "domain");
   }
-  KeyPair pair = generate_key();
-  PkeyPtr key = TRY(parse_p256_key(pair.private_key_pem));
-  X509Ptr certificate = new_certificate(key.get(), validity);
+  X509Ptr certificate = new_certificate(subject, validity);
   X509* above = issuer ? issuer->certificate.get() : certificate.get();
   name_ca(certificate.get(), plan.host, plan.common_name);
   extend(certificate.get(), above, NID_basic_constraints, plan.basic_constraints);
@@ -70,8 +96,27 @@ Result<CaKey> issue_ca(const Issuer* issuer, const CaPlan& plan, const Validity&
                                       X509V3_ADD_DEFAULT) == 1,
                     "out of memory");
   }
-  sign_certificate(certificate.get(), above, issuer ? issuer->key.get() : key.get());
+  sign_certificate(certificate.get(), above, signer);
+  return certificate;
+}
+
+// With a new key. `issuer` null: self-signed.
+Result<CaKey> issue_ca(const Issuer* issuer, const CaPlan& plan, const Validity& validity) {
+  KeyPair pair = generate_key();
+  PkeyPtr key = TRY(parse_p256_key(pair.private_key_pem));
+  EVP_PKEY* signer = issuer ? issuer->key.get() : key.get();
+  X509Ptr certificate = TRY(make_ca(issuer, key.get(), signer, plan, validity));
   return CaKey{certificate_pem(certificate.get()), pair.private_key_pem, {}};
+}
+
+CaPlan site_ca_plan(const std::string& site, const std::string& domain) {
+  return {site + "." + domain, "Leasehold site CA", "critical,CA:TRUE,pathlen:0", true};
+}
+
+Result<const Issuer*> opened_issuing_ca(const CaKey& issuing) {
+  const Issuer* issuer = TRY(opened_issuer(issuing));
+  if (issuer->form.role == CaRole::kIssuing) return issuer;
+  return Error(Code::kForbidden, "only an issuing CA issues a site CA");
 }
 
 // The CSR's key, once the CSR has shown that its sender holds it.
@@ -154,14 +199,21 @@ Result<CaKey> issue_issuing_ca(const CaKey& root, const std::string& domain,
 Result<CaKey> issue_site_ca(const CaKey& issuing, const std::string& site,
                             const std::string& domain, const Validity& validity) {
   TRY(SiteId::parse(site, "site"));
-  Issuer issuer = TRY(open_issuer(issuing));
-  if (issuer.form.role != CaRole::kIssuing) {
-    return Error(Code::kForbidden, "only an issuing CA issues a site CA");
-  }
-  CaPlan plan{site + "." + domain, "Leasehold site CA", "critical,CA:TRUE,pathlen:0", true};
-  CaKey ca = TRY(issue_ca(&issuer, plan, TRY(within(validity, issuer.validity))));
+  const Issuer* issuer = TRY(opened_issuing_ca(issuing));
+  Validity checked = TRY(within(validity, issuer->validity));
+  CaKey ca = TRY(issue_ca(issuer, site_ca_plan(site, domain), checked));
   ca.chain_above_pem = issuing.certificate_pem + issuing.chain_above_pem;
   return ca;
+}
+
+Result<std::string> issue_site_ca(const CaKey& issuing, const SiteCaRequest& request) {
+  TRY(SiteId::parse(request.site, "site"));
+  const Issuer* issuer = TRY(opened_issuing_ca(issuing));
+  PkeyPtr key = TRY(proven_key(request.csr_pem));
+  Validity checked = TRY(within(request.validity, issuer->validity));
+  X509Ptr certificate = TRY(make_ca(issuer, key.get(), issuer->key.get(),
+                                    site_ca_plan(request.site, request.domain), checked));
+  return certificate_pem(certificate.get()) + issuing.certificate_pem + issuing.chain_above_pem;
 }
 
 Result<std::string> issue_leaf(const CaKey& issuer_key, const LeafRequest& request) {
@@ -170,13 +222,13 @@ Result<std::string> issue_leaf(const CaKey& issuer_key, const LeafRequest& reque
   if (read_back != request.identity) {
     return Error(Code::kInvalidInput, "the identity has parts that its kind does not", "identity");
   }
-  Issuer issuer = TRY(open_issuer(issuer_key));
-  TRY(check_matrix(issuer.form, request.identity));
+  const Issuer* issuer = TRY(opened_issuer(issuer_key));
+  TRY(check_matrix(issuer->form, request.identity));
   PkeyPtr key = TRY(proven_key(request.csr_pem));
   GeneralNamesPtr names = TRY(subject_names(request));
-  Validity validity = TRY(within(request.validity, issuer.validity));
+  Validity validity = TRY(within(request.validity, issuer->validity));
   X509Ptr leaf = new_certificate(key.get(), validity);
-  X509* above = issuer.certificate.get();
+  X509* above = issuer->certificate.get();
   extend(leaf.get(), above, NID_basic_constraints, "critical,CA:FALSE");
   extend(leaf.get(), above, NID_key_usage, "critical,digitalSignature");
   extend(leaf.get(), above, NID_ext_key_usage, "clientAuth,serverAuth");
@@ -187,7 +239,7 @@ Result<std::string> issue_leaf(const CaKey& issuer_key, const LeafRequest& reque
   LEASEHOLD_CHECK(
       X509_add1_ext_i2d(leaf.get(), NID_subject_alt_name, names.get(), 1, X509V3_ADD_DEFAULT) == 1,
       "out of memory");
-  sign_certificate(leaf.get(), above, issuer.key.get());
+  sign_certificate(leaf.get(), above, issuer->key.get());
   return certificate_pem(leaf.get()) + issuer_key.certificate_pem + issuer_key.chain_above_pem;
 }
 

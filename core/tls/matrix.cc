@@ -19,7 +19,7 @@ constexpr std::array kRules = {
              bit(Verb::kSignRun) | bit(Verb::kSyncRows) | bit(Verb::kCallApi)},
     KindRule{IdentityKind::kGateway, "gateway", CaRole::kIssuing, true, bit(Verb::kServeGateway)},
     KindRule{IdentityKind::kCoordinator, "coordinator", CaRole::kIssuing, true,
-             bit(Verb::kSyncRows)},
+             bit(Verb::kSyncRows) | bit(Verb::kSignReceipt)},
     KindRule{IdentityKind::kOperator, "operator", CaRole::kIssuing, false, bit(Verb::kCallApi)},
     KindRule{IdentityKind::kTenant, "tenant", CaRole::kIssuing, false, bit(Verb::kCallApi)},
 };

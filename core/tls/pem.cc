@@ -1,5 +1,6 @@
 // The texts of certificates and requests: PEM, DER and digests (declared in x509.h).
 #include "core/base/limits.h"
+#include "core/tls/certificate.h"
 #include "core/tls/crypto.h"
 #include "core/tls/openssl.h"
 #include "core/tls/x509.h"
@@ -67,6 +68,13 @@ std::string der_to_pem(std::string_view certificate) {
 Result<std::string> certificate_sha256(const std::string& certificate) {
   std::vector<std::string> chain = TRY(pem_to_der(certificate));
   return sha256_hex(chain.front());
+}
+
+Result<CertificateFacts> certificate_facts(const std::string& chain_pem) {
+  std::vector<std::string> chain = TRY(pem_to_der(chain_pem));
+  X509Ptr first = TRY(parse_certificate(chain.front()));
+  return CertificateFacts{serial_hex(first.get()), sha256_hex(chain.front()),
+                          validity_of(first.get())};
 }
 
 Result<std::string> make_csr(const std::string& private_key_pem) {

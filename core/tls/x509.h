@@ -2,7 +2,8 @@
 // Nothing else in the product calls X509_verify_cert (a test looks). P-256, critical key usage,
 // EKU clientAuth and serverAuth, exactly one URI SAN; server leaves also carry DNS and IP SANs.
 // Root -> issuing CA (2 y) -> site CA (90 d, critical name constraints: that site's URI host
-// permitted, all DNS and IP excluded). Thread-safe; a thread remembers the authorities it saw last.
+// permitted, all DNS and IP excluded). Thread-safe; a thread remembers the authorities that it saw
+// and opened last.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +36,16 @@ Result<CaKey> issue_issuing_ca(const CaKey& root, const std::string& domain,
 Result<CaKey> issue_site_ca(const CaKey& issuing, const std::string& site,
                             const std::string& domain, const Validity& validity);
 
+// The same for a key that never leaves its site: only the CSR comes here, and its signature is
+// checked. The result is the site CA followed by the chain without the root, PEM.
+struct SiteCaRequest {
+  std::string site;
+  std::string domain;
+  std::string csr_pem;
+  Validity validity;  // clamped to the issuer's not_after
+};
+Result<std::string> issue_site_ca(const CaKey& issuing, const SiteCaRequest& request);
+
 struct LeafRequest {
   Identity identity;
   std::string csr_pem;                 // its signature is checked: proof of possession
@@ -59,6 +70,7 @@ enum class Verb {
   kReadSecret,
   kSyncRows,
   kCallApi,
+  kSignReceipt,  // say when the evidence of a run arrived (coordinator)
 };
 
 // Why a chain does not allow a verb: a closed list. Tests go over it.
@@ -112,5 +124,13 @@ Judgement judge(const JudgeRequest& request, const Anchors& anchors);
 Result<std::vector<std::string>> pem_to_der(const std::string& chain_pem);
 std::string der_to_pem(std::string_view certificate_der);
 Result<std::string> certificate_sha256(const std::string& certificate_pem);  // hex, of the DER
+
+// What is kept of a certificate that was issued: of the first one of a chain.
+struct CertificateFacts {
+  std::string serial;  // hex
+  std::string sha256;  // hex, of the DER
+  Validity validity;
+};
+Result<CertificateFacts> certificate_facts(const std::string& chain_pem);
 
 }  // namespace leasehold

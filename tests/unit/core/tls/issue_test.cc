@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "core/base/bytes.h"
 #include "core/base/limits.h"
 #include "tests/unit/core/tls/pki.h"
 
@@ -43,6 +44,48 @@ TEST_CASE("an authority is issued only by the one above it") {
   CHECK(issue_root("Example.net", days(1)).error().code == Code::kInvalidInput);
   CHECK(issue_root("", days(1)).error().code == Code::kInvalidInput);
   CHECK(issue_root(kDomain, {kNowMs, kNowMs}).error().code == Code::kInvalidInput);
+}
+
+TEST_CASE("a site CA is issued for a key that stays at the site") {
+  Pki pki;
+  KeyPair key = generate_key();
+  SiteCaRequest request{"s1", kDomain, make_csr(key.private_key_pem).value(), days(90)};
+  std::string chain = issue_site_ca(pki.issuing, request).value();
+  CHECK(chain.ends_with(pki.issuing.certificate_pem));
+  CaForm form = ca_form(leaf_of(chain).get());
+  CHECK(form.role == CaRole::kSite);
+  CHECK(form.site_host == "s1.example.net");
+  // It works as the one whose key was made here does.
+  CaKey ca{chain.substr(0, chain.find(pki.issuing.certificate_pem)), key.private_key_pem,
+           pki.issuing.certificate_pem};
+  CertificateFacts facts = certificate_facts(chain).value();
+  std::string leaf = issue_leaf(ca, request_for(pki, identity_of(IdentityKind::kRamdisk))).value();
+  Anchors anchors = pki.anchors();
+  anchors.site_cas = {{"s1", facts.sha256}};
+  JudgeRequest judged{pem_to_der(leaf).value(), kNowMs, Verb::kAttest, "", false};
+  CHECK(judge(judged, anchors).allowed);
+  CHECK(facts.sha256 == certificate_sha256(ca.certificate_pem).value());
+  CHECK(facts.serial == serial_hex(leaf_of(chain).get()));
+  CHECK(facts.validity.not_after_ms == days(90).not_after_ms);
+}
+
+TEST_CASE("a site CA is refused to whoever shows no P-256 key of his own, and below a site") {
+  Pki pki;
+  std::string csr = make_csr(pki.key.private_key_pem).value();
+  auto refused = [](const CaKey& issuer, const SiteCaRequest& request) {
+    Result<std::string> chain = issue_site_ca(issuer, request);
+    REQUIRE_FALSE(chain.ok());
+    return chain.error().code;
+  };
+  CHECK(refused(pki.s1, {"s1", kDomain, csr, days(1)}) == Code::kForbidden);
+  CHECK(refused(pki.root, {"s1", kDomain, csr, days(1)}) == Code::kForbidden);
+  CHECK(refused(pki.issuing, {"S1", kDomain, csr, days(1)}) == Code::kInvalidInput);
+  CHECK(refused(pki.issuing, {"s1", kDomain, "no csr", days(1)}) == Code::kMalformed);
+  std::string der = csr_der(csr).value();
+  der.back() = static_cast<char>(der.back() ^ 1);  // the signature, so that possession is not shown
+  std::string forged = "-----BEGIN CERTIFICATE REQUEST-----\n" + base64_encode(der) +
+                       "\n-----END CERTIFICATE REQUEST-----\n";
+  CHECK(refused(pki.issuing, {"s1", kDomain, forged, days(1)}) == Code::kForbidden);
 }
 
 TEST_CASE("the authorities have the forms that the judge asks for") {

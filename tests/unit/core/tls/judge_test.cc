@@ -10,7 +10,7 @@ namespace {
 
 constexpr Verb kAllVerbs[] = {Verb::kAttest,         Verb::kSignRun, Verb::kServeGateway,
                               Verb::kRamdiskCommand, Verb::kSession, Verb::kReadSecret,
-                              Verb::kSyncRows,       Verb::kCallApi};
+                              Verb::kSyncRows,       Verb::kCallApi, Verb::kSignReceipt};
 
 JudgeRequest asking(std::vector<std::string> chain, Verb verb, std::string host = {}) {
   return {std::move(chain), kNowMs, verb, std::move(host), false};
@@ -73,6 +73,8 @@ TEST_CASE("kind against verb, for every kind and every verb") {
         return kind == K::kSiteAgent || kind == K::kCoordinator;
       case Verb::kCallApi:
         return kind == K::kOperator || kind == K::kTenant || kind == K::kSiteAgent;
+      case Verb::kSignReceipt:
+        return kind == K::kCoordinator;
     }
     return false;
   };
