@@ -161,6 +161,7 @@ Result<RunId> Intake::begin(Sql& sql, const WorkRow& work, const NodeRow& node,
   run.generation = node.generation;
   run.started_ms = tools_.clock->now_ms();
   run.deadline_ms = work.deadline_ms;
+  if (tools_.gate != nullptr) TRY(tools_.gate->may_start(sql));
   TRY(engine_.begin(sql, run));
   return run.id;
 }

@@ -53,6 +53,7 @@ int run(int argc, char** argv) {
   app.add_flag("--json", settings.json, "Print JSON");
   add_serve_command(app, settings);
   add_vault_command(app, settings);
+  add_site_command(app, settings);
   add_status_command(app, settings);
   add_node_command(app, settings);
   add_rows_command(app, settings);

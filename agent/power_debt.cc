@@ -73,7 +73,10 @@ void PowerDebt::consider(const NodeId& node) {
   auto rows = std::make_shared<Snapshot>();
   RunInfo nobody;
   nobody.node = node;
-  auto load = [nobody, rows](Sql& sql) { return Store::load(sql, nobody, *rows); };
+  auto load = [this, nobody, rows](Sql& sql) -> Status {
+    if (tools_.gate != nullptr) TRY(tools_.gate->may_start(sql));
+    return Store::load(sql, nobody, *rows);
+  };
   database_.transact(load, [this, node, rows](Status loaded) {
     if (!loaded.ok()) return settled(node, loaded);
     attempt(node, rows);

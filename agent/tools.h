@@ -3,6 +3,7 @@
 // simulation replaces. Thread-safe as their members are.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -16,6 +17,8 @@
 #include "drivers/bmc.h"
 
 namespace leasehold {
+
+class Sql;
 
 // leasehold-bootd's control socket (docs/protocols.md section 1). Calls block their thread.
 class BootControl {
@@ -101,6 +104,14 @@ class Sightings {
   std::map<std::string, int64_t> last_ms_;
 };
 
+// Whether a run may start now, asked in the transaction that would begin it. Null in Tools: nobody
+// has a say (a site without a coordinator).
+class StartGate {
+ public:
+  virtual ~StartGate() = default;
+  virtual Status may_start(Sql& sql) const = 0;
+};
+
 struct SiteIdentity {
   std::string site;
   std::string domain;
@@ -117,16 +128,35 @@ struct SiteIdentity {
   int64_t gateway_port = 0;
 };
 
+// The identity in use: replaced when a certificate was renewed. A former one stays valid to read
+// until the process ends, because whoever holds it may still be signing. Thread-safe.
+class CurrentIdentity {
+ public:
+  CurrentIdentity(const SiteIdentity* first = nullptr) : now_(first) {}  // NOLINT: implicit
+  CurrentIdentity(const CurrentIdentity& other) : now_(other.now_.load()) {}
+  CurrentIdentity& operator=(const CurrentIdentity& other) {
+    now_ = other.now_.load();
+    return *this;
+  }
+  const SiteIdentity& operator*() const { return *now_.load(); }
+  const SiteIdentity* operator->() const { return now_.load(); }
+  void replace(const SiteIdentity* next) { now_ = next; }
+
+ private:
+  std::atomic<const SiteIdentity*> now_;
+};
+
 struct Tools {
   BmcFactory* bmcs = nullptr;
   BootControl* boot = nullptr;
   Vault* vault = nullptr;
   Clock* clock = nullptr;
   Random* random = nullptr;
-  const SiteIdentity* identity = nullptr;
+  CurrentIdentity identity;
   BusyNodes* busy = nullptr;
   EvidenceChain* chain = nullptr;
   Sightings* sightings = nullptr;
+  const StartGate* gate = nullptr;
 };
 
 }  // namespace leasehold

@@ -18,6 +18,7 @@ struct CommandSettings {
   bool json = false;
   int exit_code = 0;
 };
+void add_site_command(CLI::App& app, CommandSettings& settings);
 void add_status_command(CLI::App& app, CommandSettings& settings);
 void add_node_command(CLI::App& app, CommandSettings& settings);
 void add_rows_command(CLI::App& app, CommandSettings& settings);

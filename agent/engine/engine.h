@@ -74,6 +74,10 @@ class Engine {
   // Tables of the journal; part of the database's migration.
   static Status migrate(Sql& sql);
 
+  // Closes every open run as failed with `error`, in the journal alone; before recover(), for a
+  // database that was restored: none of them is ever resumed. Says which.
+  static Result<std::vector<RunInfo>> abandon(Sql& sql, const Error& error, int64_t now_ms);
+
   // Reads the open runs and goes on with them: a started step runs again with the next attempt. A
   // run whose workflow is unknown fails as UNKNOWN_WORKFLOW; one that crashed the process three
   // times as POISONED, both committed before this returns. DATABASE if the journal holds what no

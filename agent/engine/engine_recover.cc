@@ -44,7 +44,41 @@ Status count_crash(Sql& sql, const CrashRecord::Crash& crash, const RunState& st
   return journal_table::append(sql, record);
 }
 
+// A place in progress is closed with the failure, so that the run may end.
+Status close_failed(Sql& sql, const RunState& state, const Error& error, int64_t now_ms) {
+  JournalRecord record;
+  record.run = state.run.id;
+  record.pass = state.pass;
+  record.at_ms = now_ms;
+  if (state.in_progress) {
+    record.place = state.place;
+    record.attempt = state.attempt;
+  }
+  if (state.in_progress || !state.error) {
+    record.kind = JournalKind::kFailed;
+    record.body = error_json(error);
+    TRY(journal_table::append(sql, record));
+  }
+  JournalRecord finished;
+  finished.run = state.run.id;
+  finished.pass = state.pass;
+  finished.at_ms = now_ms;
+  finished.kind = JournalKind::kFinished;
+  finished.body = Json{{"state", "failed"}};
+  return journal_table::append(sql, finished);
+}
+
 }  // namespace
+
+Result<std::vector<RunInfo>> Engine::abandon(Sql& sql, const Error& error, int64_t now_ms) {
+  std::vector<RunInfo> abandoned;
+  for (const RunId& id : TRY(journal_table::open_runs(sql))) {
+    RunState state = TRY(journal_table::read(sql, id));
+    TRY(close_failed(sql, state, error, now_ms));
+    abandoned.push_back(state.run);
+  }
+  return abandoned;
+}
 
 void Engine::Impl::tell(const std::vector<RunEvent>& events, const std::vector<Json>& notices) {
   for (const RunEvent& event : events) {
