@@ -38,6 +38,7 @@ CORE_MAY_INCLUDE = {
     "loop": ["base", "http", "rows", "tls", "loop"],
     "curl": ["base", "http", "tls", "loop", "curl"],
     "db": ["base", "rows", "db"],
+    "sync": ["base", "rows", "tls", "db", "sync"],
     "evidence": ["base", "http", "rows", "hardware_profile", "tls", "evidence"],
 }
 FILE_LINES_UNEASY, FILE_LINES_MOST = 400, 450

@@ -135,6 +135,14 @@ inline constexpr int64_t kGenerationJump = 1'000;  // of a restored node
 inline constexpr size_t kJoinTokenBytes = 256;
 inline constexpr int64_t kRenewRetryMs = 600'000;
 
+// Rows between them: of one batch or chunk, which may go over the bytes by one row; of one message
+// with it; rows read from the database at once; characters of a row's table and key.
+inline constexpr int64_t kSyncBatchRows = 2'000;
+inline constexpr size_t kSyncBatchBytes = 2 << 20;
+inline constexpr size_t kSyncMessageBytes = 12 << 20;
+inline constexpr int64_t kSyncReadRows = 64;
+inline constexpr size_t kSyncNameBytes = 64;
+
 // Subprocesses
 inline constexpr size_t kSubprocessOutputBytes = 4 << 20;
 

@@ -67,8 +67,8 @@ TEST_CASE("a site's own row is numbered and put into the outbox, newest content 
   REQUIRE(outbox.size() == 2);
   CHECK(outbox[0].seq == 1);
   CHECK(outbox[1].seq == 2);
-  CHECK(outbox[1].change.key == "n1");
-  CHECK(outbox[1].change.row == node("n1", 2));
+  CHECK(outbox[1].key == "n1");
+  CHECK(outbox[1].text == dump_json(node("n1", 2)));
 }
 
 TEST_CASE("private rows and the coordinator's take no number") {
@@ -92,7 +92,7 @@ TEST_CASE("numbers have no gap when a transaction is rolled back") {
   auto outbox = store.outbox();
   REQUIRE(outbox.size() == 2);
   CHECK(outbox[1].seq == 2);
-  CHECK(outbox[1].change.key == "n3");
+  CHECK(outbox[1].key == "n3");
 }
 
 TEST_CASE("a deletion is a tombstone, once") {
@@ -106,7 +106,7 @@ TEST_CASE("a deletion is a tombstone, once") {
   CHECK(store.get("node", "n1").is_null());
   auto outbox = store.outbox();
   REQUIRE(outbox.size() == 2);
-  CHECK(outbox[1].change.row.is_null());
+  CHECK(outbox[1].text.empty());
 }
 
 TEST_CASE("rows are found by node, in order of key") {
