@@ -1,0 +1,49 @@
+#include "coordinator/api/site_views.h"
+
+#include "coordinator/store/records.h"
+
+namespace leasehold {
+
+Result<Json> site_json(Sql& sql, const store::Site& site) {
+  Json cas = Json::array();
+  for (const store::SiteCa& ca : TRY(store::site_cas(sql, site.site))) {
+    cas.push_back({{"sha256", ca.sha256}, {"notAfter", format_time(ca.not_after_ms)}});
+  }
+  Json alarm;
+  if (!site.alarm_code.empty()) alarm = {{"code", site.alarm_code}, {"message", site.alarm}};
+  return Json{{"site", site.site},
+              {"state", site.enrolment == 0 ? "created" : "enrolled"},
+              {"lastContactAt", site.contact_at_ms == 0 ? "" : format_time(site.contact_at_ms)},
+              {"siteCas", std::move(cas)},
+              {"alarm", std::move(alarm)}};
+}
+
+Result<Json> recorded_cas_json(Sql& sql, const std::string& site) {
+  Json digests = Json::array();
+  for (const store::SiteCa& ca : TRY(store::site_cas(sql, site))) digests.push_back(ca.sha256);
+  Json recorded = Json::object();
+  recorded[site] = std::move(digests);
+  return recorded;
+}
+
+Status own_event(Sql& sql, Call& call, const std::string& name, const std::string& site,
+                 const std::string& node, Json fields) {
+  fields["name"] = name;
+  fields["at"] = format_time(call.now_ms);
+  TRY(store::add_event(sql, site, node, fields));
+  call.touched.insert(events_topic());
+  return {};
+}
+
+Result<store::Site> calling_site(Sql& sql, const Call& call) {
+  store::Site site = TRY(store::need_site(sql, call.who.site));
+  std::optional<store::Certificate> known = TRY(store::find_certificate(sql, call.serial));
+  // One that is not known was issued after the backup that this database was restored from.
+  if (known.has_value() && known->enrolment < site.enrolment) {
+    return Error(Code::kSuperseded,
+                 "site " + site.site + " was enrolled anew since this certificate was issued");
+  }
+  return site;
+}
+
+}  // namespace leasehold
