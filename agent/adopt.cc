@@ -1,18 +1,9 @@
 #include "agent/intake.h"
+#include "agent/machine_words.h"
 #include "core/evidence/disk.h"
 
 namespace leasehold {
 namespace {
-
-// Six pairs of lower-case hex digits with colons.
-bool is_mac(const std::string& text) {
-  if (text.size() != 17) return false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    bool hex = (text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f');
-    if (i % 3 == 2 ? text[i] != ':' : !hex) return false;
-  }
-  return true;
-}
 
 Result<NodeRow> node_from(const Json& adoption, const Json& bmc, const Json& lease,
                           const std::string& site) {

@@ -94,6 +94,7 @@ Result<RunId> Intake::start(Sql& sql, const WorkRow& work) {
   TRY(check_expects(work, node));
   if (work.kind == "release") return release(sql, work, node);
   if (work.kind == "recover") return recover(sql, work, node);
+  if (work.kind == "inspect") return inspect(sql, work, node);
   if (work.kind == "maintenance") {
     node.maintenance = work.on;
     TRY(Store::put(sql, node.change()));
@@ -138,7 +139,10 @@ Result<RunId> Intake::recover(Sql& sql, const WorkRow& work, NodeRow node) {
                                       "; only a failed node is recovered");
   }
   // Still tenant_root: the whole teardown from its first step. Past its exit: only parking is left.
+  // Nobody's: its evidence is made anew.
   bool parked_only = !node.tenant_root && node.failed_from == "releasing";
+  bool anew = !node.tenant_root && (node.failed_from == "enrolling" || node.failed_from == "ready");
+  if (anew) return enrol_again(sql, work, node);
   if (!node.tenant_root && !parked_only) {
     return Error(Code::kUnsupported, "this agent cannot recover a node that failed from \"" +
                                          node.failed_from + "\" without a lease");
@@ -148,6 +152,17 @@ Result<RunId> Intake::recover(Sql& sql, const WorkRow& work, NodeRow node) {
   TRY(Store::put(sql, node.change()));
   TRY(event(sql, "node.recovering", node, Json{{"from", node.failed_from}}));
   return run;
+}
+
+Result<RunId> Intake::inspect(Sql& sql, const WorkRow& work, const NodeRow& node) {
+  if (node.state != NodeState::kReady) {
+    return Error(Code::kConflict, "the node is " + std::string(node_state_name(node.state)) +
+                                      "; only a ready node is inspected");
+  }
+  if (node.maintenance) {
+    return Error(Code::kConflict, "the node is in maintenance, which stops inspections");
+  }
+  return begin(sql, work, node, kInspectWorkflow);
 }
 
 Result<RunId> Intake::begin(Sql& sql, const WorkRow& work, const NodeRow& node,

@@ -17,6 +17,11 @@ struct IntakeOutcome {
   std::vector<RunId> to_launch;  // after the commit, on the loop's thread
 };
 
+struct EnrolOutcome {
+  Json enrolments = Json::array();  // {"node","run"}, in the order of the request
+  std::vector<RunId> to_launch;
+};
+
 class Intake {
  public:
   Intake(Engine& engine, const Tools& tools) : engine_(engine), tools_(tools) {}
@@ -26,12 +31,19 @@ class Intake {
   // A machine that somebody has had: deployed, tenant_root, tenant-controlled, with a lease row. It
   // can only lower trust. Answers the node's row.
   Result<Json> adopt(Sql& sql, const Json& adoption);
+  // New machines, or ones whose first enrolment failed, with their credentials: all of them begin
+  // their enrolment or none. `list` is a list of {"node"?, "pool", "bmc": {"url","user","password",
+  // "tlsPin"?}, "bootMac"?}; an error's field begins with "enrolments[N].".
+  Result<EnrolOutcome> enrol(Sql& sql, const Json& list);
 
  private:
   Status apply_work(Sql& sql, const RowChange& change, IntakeOutcome& outcome);
   Result<RunId> start(Sql& sql, const WorkRow& work);
   Result<RunId> release(Sql& sql, const WorkRow& work, NodeRow node);
   Result<RunId> recover(Sql& sql, const WorkRow& work, NodeRow node);
+  Result<RunId> enrol_again(Sql& sql, const WorkRow& work, NodeRow node);
+  Result<RunId> inspect(Sql& sql, const WorkRow& work, const NodeRow& node);
+  Result<RunId> enrol_one(Sql& sql, const Json& enrolment, NodeId& id);
   Result<RunId> begin(Sql& sql, const WorkRow& work, const NodeRow& node,
                       const std::string& workflow);
   Status event(Sql& sql, const std::string& name, const NodeRow& node, Json fields);

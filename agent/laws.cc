@@ -63,10 +63,39 @@ Status check_failed(const NodeRow& before, const NodeRow& after) {
   if (before.trust != after.trust || before.tenant_root != after.tenant_root) {
     return broken("fail-closed", "a failure changes neither trust nor tenant_root");
   }
-  if (before.state != kReady && !after.power_off_owed) {
+  // A machine that turned out to be another node's is none of this one's to switch off.
+  bool anothers = before.state == kEnrolling &&
+                  json_text(after.failure, "code") == code_name(Code::kMachineKnown);
+  if (before.state != kReady && !after.power_off_owed && !anothers) {
     return broken("fail-closed", "a failed run owes power-off");
   }
   return {};
+}
+
+Status check_enrolling(const NodeRow& after) {
+  if (after.trust != Trust::kPlatform || after.tenant_root || !after.lease.empty()) {
+    return broken("trust-first", "an enrolment never takes a machine from its tenant");
+  }
+  if (!after.clean_run.empty()) {
+    return broken("no-dirty-ready", "an enrolment begins without evidence");
+  }
+  return {};
+}
+
+// A machine that somebody has had, or one that is being enrolled: never ready at birth.
+Status check_birth(const NodeRow& after) {
+  if (after.state == kEnrolling) return check_enrolling(after);
+  bool leased = after.state == kDeployed && after.trust == Trust::kTenantControlled &&
+                after.tenant_root && !after.lease.empty();
+  if (leased) return {};
+  return broken("no-dirty-ready", "a new node is enrolling or somebody's");
+}
+
+// Which run showed the machine clean is said by that run, while it has the machine.
+Status check_clean_run(const NodeRow& before, const NodeRow& after) {
+  if (after.clean_run == before.clean_run || after.clean_run.empty()) return {};
+  if (before.state == kEnrolling || before.state == kReleasing) return {};
+  return broken("no-dirty-ready", "only an enrolment or a release brings evidence");
 }
 
 }  // namespace
@@ -81,14 +110,7 @@ bool may_move(NodeState from, NodeState to) {
 }
 
 Status check_node_change(const NodeRow* before, const NodeRow& after) {
-  if (before == nullptr) {
-    // A machine that somebody has had, or one that is being enrolled: never ready at birth.
-    bool allowed = after.state == kEnrolling ||
-                   (after.state == kDeployed && after.trust == Trust::kTenantControlled &&
-                    after.tenant_root && !after.lease.empty());
-    if (!allowed) return broken("no-dirty-ready", "a new node is enrolling or somebody's");
-    return {};
-  }
+  if (before == nullptr) return check_birth(after);
   if (before->state != after.state && !may_move(before->state, after.state)) {
     return broken("state table", std::string(node_state_name(before->state)) + " to " +
                                      std::string(node_state_name(after.state)));
@@ -103,6 +125,8 @@ Status check_node_change(const NodeRow* before, const NodeRow& after) {
       after.generation != before->generation + 1) {
     return broken("generation-rises", "entering a lease raises the generation by one");
   }
+  TRY(check_clean_run(*before, after));
+  if (before->state != after.state && after.state == kEnrolling) TRY(check_enrolling(after));
   if (before->state != after.state && after.state == kReady) TRY(check_ready(after));
   if (before->state != after.state && after.state == kFailed) TRY(check_failed(*before, after));
   return {};

@@ -55,6 +55,7 @@ int run(int argc, char** argv) {
   add_vault_command(app, settings);
   add_site_command(app, settings);
   add_status_command(app, settings);
+  add_enrol_command(app, settings);
   add_node_command(app, settings);
   add_rows_command(app, settings);
   add_run_command(app, settings);

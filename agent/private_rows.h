@@ -29,7 +29,8 @@ struct VaultVersion {
   std::string sealed;  // base64; empty once dead
   std::string run;     // that made it
   // Pending, and the BMC said no to it and kept to that while we looked. It may take it later all
-  // the same (quirk A11), so the secret stays; it is tried after every other.
+  // the same (quirk A11), so the secret stays; it is tried after every other. Of one that a person
+  // gave (no run): it has never opened the BMC, and is not sent again alone.
   bool refused = false;
 
   // What the seal is bound to (associated data).

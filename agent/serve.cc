@@ -3,10 +3,12 @@
 #include "agent/bootd_client.h"
 #include "agent/config.h"
 #include "agent/gateway_link.h"
+#include "agent/hardware_history.h"
 #include "agent/machine_rules.h"
 #include "agent/power_debt.h"
 #include "agent/site_api.h"
-#include "agent/workflows/release.h"
+#include "agent/workflows/all.h"
+#include "agent/workflows/failure.h"
 #include "core/base/files.h"
 #include "core/base/log.h"
 #include "drivers/redfish/redfish_bmc.h"
@@ -55,6 +57,7 @@ class SiteAgent {
       TRY(row_store::migrate(sql, random_));
       TRY(Engine::migrate(sql));
       TRY(check_vault_key(sql));
+      TRY(note_all_hardware(sql));
       Json chain = TRY(row_store::get(sql, "site_state", "evidence-chain"));
       if (!chain.is_null()) {
         chain_.start_at({TRY(json_int(chain, "seq")), TRY(json_string(chain, "digest"))});

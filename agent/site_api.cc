@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "agent/steps/evidence.h"
+#include "agent/workflows/names.h"
 #include "core/base/log.h"
 
 namespace leasehold {
@@ -38,12 +39,18 @@ Json progress_json(const RunProgress& run) {
               {"since", format_time(run.since_ms)}};
 }
 
+// A release gives its machine back in its exit, an enrolment when it has succeeded.
+Result<bool> gave_back(Sql& sql, const Json& run) {
+  if (json_text(run, "workflow") == kEnrolWorkflow) return json_text(run, "state") == "succeeded";
+  Json lease = TRY(Store::get(sql, "lease", json_text(run, "lease")));
+  int64_t left_in = json_int_or(lease, "exitGeneration", 0).value_or(0);
+  return left_in != 0 && left_in == TRY(json_int(run, "generation")) + 1;
+}
+
 Result<std::vector<ResultRow>> results_of_run(Sql& sql, const std::string& run) {
   Json row = TRY(Store::get(sql, "run", run));
   if (row.is_null()) return Error(Code::kNotFound, "there is no run \"" + run + "\"");
-  Json lease = TRY(Store::get(sql, "lease", json_text(row, "lease")));
-  int64_t left_in = json_int_or(lease, "exitGeneration", 0).value_or(0);
-  if (left_in == 0 || left_in != TRY(json_int(row, "generation")) + 1) {
+  if (!TRY(gave_back(sql, row))) {
     return Error(Code::kConflict, "run " + run +
                                       " has not given its machine back: what it signed " +
                                       "on the way shows nothing");
@@ -81,6 +88,7 @@ void SiteApi::handle(const ServerRequest& request, Responder respond) {
   bool post = request.method == "POST";
   if (post && request.path == "/v1/rows") return post_rows(request, respond);
   if (post && request.path == "/v1/nodes") return post_node(request, respond);
+  if (post && request.path == "/v1/enrolments") return post_enrolments(request, respond);
   if (get && request.path == "/v1/status") return status(respond);
   if (get && request.path == "/v1/timeline") return timeline(request, respond);
   if (path.size() == 3 && get && path[1] == "nodes") return one_row("node", path[2], respond);
@@ -130,6 +138,26 @@ void SiteApi::post_node(const ServerRequest& request, Responder respond) {
   answer_from(
       [this, adoption = std::move(body).value()](Sql& sql) { return intake_.adopt(sql, adoption); },
       respond);
+}
+
+// Credentials enter at the site: this door is open whether or not there is a coordinator.
+void SiteApi::post_enrolments(const ServerRequest& request, Responder respond) {
+  Result<Json> body = parse_json(request.body);
+  if (!body.ok()) {
+    return respond(error_response(Error(Code::kInvalidInput, body.error().message)));
+  }
+  Status known = check_keys(body.value(), {"enrolments"}, "the request");
+  if (!known.ok()) return respond(error_response(known.error()));
+  auto outcome = std::make_shared<EnrolOutcome>();
+  auto apply = [this, list = json_member(body.value(), "enrolments"), outcome](Sql& sql) -> Status {
+    *outcome = TRY(intake_.enrol(sql, list));
+    return {};
+  };
+  database_.transact(apply, [this, outcome, respond](Status applied) {
+    if (!applied.ok()) return respond(error_response(applied.error()));
+    for (const RunId& run : outcome->to_launch) engine_.launch(run);
+    respond(ok_response(Json{{"enrolments", outcome->enrolments}}));
+  });
 }
 
 void SiteApi::answer_from(std::function<Result<Json>(Sql&)> read, Responder respond) {

@@ -27,6 +27,7 @@ class SiteApi {
 
  private:
   void post_rows(const ServerRequest& request, Responder respond);
+  void post_enrolments(const ServerRequest& request, Responder respond);
   void post_node(const ServerRequest& request, Responder respond);
   void status(Responder respond);
   void one_row(const std::string& table, const std::string& key, Responder respond);

@@ -1,14 +1,15 @@
 #include "agent/store.h"
 
+#include "agent/hardware_history.h"
 #include "agent/laws.h"
 
 namespace leasehold {
 namespace {
 
-// A boot that was claimed twice while its step looked elsewhere: trust does not come back over it.
+// A boot that was claimed twice while its step looked elsewhere: no evidence is accepted over it.
 Status check_claims(Sql& sql, const NodeRow& node) {
   for (const Json& row : TRY(row_store::all(sql, "ramdisk", node.id.str()))) {
-    if (json_text(row, "run") == node.fenced_run && json_text(row, "state") == "claimed-twice") {
+    if (json_text(row, "run") == node.clean_run && json_text(row, "state") == "claimed-twice") {
       return Error(Code::kBootClaimedTwice,
                    "boot " + json_text(row, "boot") + " was claimed twice");
     }
@@ -16,17 +17,23 @@ Status check_claims(Sql& sql, const NodeRow& node) {
   return {};
 }
 
-Status check_laws(Sql& sql, const RowChange& change) {
-  if (change.table == "node") {
-    NodeRow after = TRY(NodeRow::parse(change.row));
-    Json old = TRY(row_store::get(sql, "node", change.key));
-    if (old.is_null()) return check_node_change(nullptr, after);
-    NodeRow before = TRY(NodeRow::parse(old));
-    if (before.trust != after.trust && after.trust == Trust::kPlatform) {
-      TRY(check_claims(sql, before));
-    }
-    return check_node_change(&before, after);
+Status check_node(Sql& sql, const RowChange& change) {
+  NodeRow after = TRY(NodeRow::parse(change.row));
+  Json old = TRY(row_store::get(sql, "node", change.key));
+  if (old.is_null()) {
+    TRY(check_node_change(nullptr, after));
+    return note_hardware(sql, nullptr, after);
   }
+  NodeRow before = TRY(NodeRow::parse(old));
+  if (before.clean_run != after.clean_run && !after.clean_run.empty()) {
+    TRY(check_claims(sql, after));
+  }
+  TRY(check_node_change(&before, after));
+  return note_hardware(sql, &before, after);
+}
+
+Status check_laws(Sql& sql, const RowChange& change) {
+  if (change.table == "node") return check_node(sql, change);
   if (change.table == "vault") {
     VaultVersion after = TRY(VaultVersion::parse(change.row));
     std::vector<VaultVersion> others;

@@ -20,6 +20,7 @@ struct CommandSettings {
 };
 void add_site_command(CLI::App& app, CommandSettings& settings);
 void add_status_command(CLI::App& app, CommandSettings& settings);
+void add_enrol_command(CLI::App& app, CommandSettings& settings);
 void add_node_command(CLI::App& app, CommandSettings& settings);
 void add_rows_command(CLI::App& app, CommandSettings& settings);
 void add_run_command(CLI::App& app, CommandSettings& settings);

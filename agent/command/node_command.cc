@@ -96,11 +96,12 @@ void add_node_command(CLI::App& app, CommandSettings& settings) {
   verb(show_verb, settings,
        [arguments](SiteClient& client) { return show(client, arguments->node); });
 
-  for (const char* kind : {"release", "recover", "quarantine"}) {
-    const char* help = std::string_view(kind) == "release" ? "End the lease: tear the machine down"
-                       : std::string_view(kind) == "recover"
-                           ? "Run the teardown of a failed machine again"
-                           : "Take a ready machine out of use";
+  const std::pair<const char*, const char*> kinds[] = {
+      {"release", "End the lease: tear the machine down"},
+      {"recover", "Run the teardown or the enrolment of a failed machine again"},
+      {"inspect", "Boot a ready machine and compare it with its manifest"},
+      {"quarantine", "Take a ready machine out of use"}};
+  for (auto [kind, help] : kinds) {
     CLI::App* work_verb = node->add_subcommand(kind, help);
     work_verb->add_option("NODE", arguments->node)->required();
     verb(work_verb, settings, [arguments, kind](SiteClient& client) {

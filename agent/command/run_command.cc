@@ -3,37 +3,10 @@
 #include "agent/command/command.h"
 #include "agent/command/site_client.h"
 #include "agent/command/table.h"
+#include "agent/command/timeline.h"
 
 namespace leasehold {
 namespace {
-
-std::string took_text(int64_t ms) {
-  if (ms < 1000) return std::to_string(ms) + " ms";
-  return std::to_string(ms / 1000) + "." + std::to_string(ms % 1000 / 100) + " s";
-}
-
-// One line of the timeline, or nothing for events that only move the engine on.
-std::string event_line(const Json& event) {
-  std::string kind = json_text(event, "kind");
-  std::string at = json_text(event, "at");
-  std::string head =
-      (at.size() > 11 ? at.substr(11, 12) : at) + "  " + json_text(event, "node") + "  ";
-  std::string step = json_text(event, "group") + "  " + json_text(event, "place");
-  if (kind == "run-started") {
-    return head + json_text(event, "workflow") + "  " + json_text(event, "run");
-  }
-  if (kind == "done") {
-    std::string padded = step + std::string(step.size() < 44 ? 44 - step.size() : 1, ' ');
-    return head + padded + "done    " + took_text(number_of(event, "tookMs"));
-  }
-  if (kind == "failed") {
-    std::string padded = step + std::string(step.size() < 44 ? 44 - step.size() : 1, ' ');
-    return head + padded + "FAILED  " + json_text(event, "detail");
-  }
-  if (kind == "again") return head + step + "  again: " + json_text(event, "detail");
-  if (kind == "finished") return head + "run " + json_text(event, "detail");
-  return "";
-}
 
 struct Watch {
   std::string run;   // or empty: all
@@ -50,7 +23,7 @@ bool print_events(const Json& events, Watch& watch, bool as_json, bool& failed) 
     std::string line = as_json ? dump_json(event) : event_line(event);
     if (!line.empty()) std::cout << line << std::endl;
     if (json_text(event, "kind") == "finished" && !watch.run.empty()) {
-      failed = json_text(event, "detail").rfind("succeeded", 0) != 0;
+      failed = !is_success(event);
       return true;
     }
   }

@@ -122,6 +122,9 @@ struct Place {
 
 struct Workflow {
   std::string name;  // "metal-tenant-root-release@1"
+  // How what it works on stands when it begins, in the words of whoever made the table. The engine
+  // does not read it: the first place does, and a test that must make such a beginning.
+  std::string begins_with;
   std::vector<Place> places;
   std::vector<Place> cleanup;  // run whatever happened, after the places
   // Rows of the end: committed with the journal's last record. They run on a step's thread too,

@@ -135,8 +135,9 @@ Result<Done> sign_at(const Tools& tools, const StepContext& context,
   RunEvidence evidence = TRY(collect(tools, context));
   evidence.seq = head.seq + 1;
   evidence.prev = head.digest;
-  DsseEnvelope envelope = TRY(sign_run_evidence(tools.identity->agent_key_pem, evidence));
-  std::vector<std::string> chain = TRY(split_chain(tools.identity->agent_chain_pem));
+  const SiteIdentity& site = *tools.identity;  // key and chain of one renewal
+  DsseEnvelope envelope = TRY(sign_run_evidence(site.agent_key_pem, evidence));
+  std::vector<std::string> chain = TRY(split_chain(site.agent_chain_pem));
   ResultRow row = evidence_row(tools, context, envelope, chain);
   Json state = {{"table", "site_state"},
                 {"schema", 1},
@@ -152,8 +153,10 @@ Result<Done> sign_at(const Tools& tools, const StepContext& context,
               {std::move(notice)}};
 }
 
-// The verifier's word on the run's evidence, as the rows have it. The instant is when the site
-// signed it: its certificates are short-lived, and a machine may be parked long after.
+}  // namespace
+
+// The instant is when the site signed it: its certificates are short-lived, and a machine may be
+// parked long after.
 Status verify_run(const Tools& tools, const RunId& run, const std::vector<ResultRow>& all) {
   std::vector<ResultRow> rows;
   int64_t instant_ms = 0;
@@ -167,8 +170,6 @@ Status verify_run(const Tools& tools, const RunId& run, const std::vector<Result
   if (verified.ok()) return {};
   return Error(Code::kWipeUnverified, "the run's evidence is refused: " + verified.error().text());
 }
-
-}  // namespace
 
 Result<std::string> bundle_of(const std::vector<ResultRow>& rows) {
   const ResultRow* evidence_row = nullptr;

@@ -11,6 +11,9 @@ namespace leasehold {
 StepOutcome sign_evidence(const Tools& tools, StepContext& context);
 StepOutcome exit_tenant_root(const Tools& tools, StepContext& context);
 
+// The verifier's word on a run's evidence, as the rows have it. WIPE_UNVERIFIED with its reason.
+Status verify_run(const Tools& tools, const RunId& run, const std::vector<ResultRow>& all);
+
 // The bundle of a run as its rows have it, one canonical text. NOT_FOUND without run evidence.
 Result<std::string> bundle_of(const std::vector<ResultRow>& results);
 

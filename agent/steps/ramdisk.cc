@@ -191,9 +191,9 @@ StepOutcome ramdisk_boot(const Tools& tools, StepContext& context) {
                                                      : started.error().message);
 }
 
-CommandSpec inventory_command() {
+CommandSpec inventory_command(Code failure) {
   return CommandSpec{
-      "inventory", "inventory", 120'000, Code::kWipeUnverified,
+      "inventory", "inventory", 120'000, failure,
       [](const Tools&, const StepContext&) -> Result<Json> { return Json::object(); }};
 }
 

@@ -22,7 +22,8 @@ struct CommandSpec {
   // Fills the arguments from the rows.
   std::function<Result<Json>(const Tools&, const StepContext&)> args;
 };
-CommandSpec inventory_command();
+// `failure`: of a machine that does not show what is known of it.
+CommandSpec inventory_command(Code failure);
 CommandSpec wipe_command();
 CommandSpec diagnosis_command();
 

@@ -89,6 +89,14 @@ Result<std::unique_ptr<Bmc>> open_bmc(const Tools& tools, const StepContext& con
   candidates.push_back(*kept.confirmed);
   candidates.insert(candidates.end(), kept.refused.begin(), kept.refused.end());
   int64_t remembered = json_int_or(*context.memory, "credential", 0).value_or(0);
+  auto given_and_refused = [](const VaultVersion& version) {
+    return version.run.empty() && version.refused;
+  };
+  if (std::all_of(candidates.begin(), candidates.end(), given_and_refused)) {
+    return Error(Code::kCredentialRefused, "the BMC of " + node.id.str() +
+                                               " refused the password that was given; it is not " +
+                                               "sent again: give another one");
+  }
   for (const VaultVersion& version : candidates) {
     std::string password = TRY(tools.vault->password_of(version));
     BmcCredential credential{version.account, std::move(password)};

@@ -37,8 +37,9 @@ struct Credentials {
 };
 Result<Credentials> credentials_of(const StepContext& context);
 
-// With one kept version: opened with that. With a pending one of an earlier run beside it, each is
-// tried once, newest first. CREDENTIAL_REFUSED if none opens it.
+// A password that a person gave and the BMC refused is not sent again by itself: it would lock the
+// account (quirk A9). With one kept version: opened with that. With a pending one of an earlier run
+// beside it, each is tried once, newest first. CREDENTIAL_REFUSED if none opens it.
 Result<std::unique_ptr<Bmc>> open_bmc(const Tools& tools, const StepContext& context);
 
 // The same, kept from one Poll of this attempt to the next, so that a wait of milliseconds is not a

@@ -11,11 +11,5 @@ namespace leasehold {
 // `tools` outlives the workflow.
 Workflow release_workflow(const Tools& tools);
 Workflow park_workflow(const Tools& tools);
-// Every workflow of this agent, for the engine and for the tests of the four laws.
-std::vector<Workflow> all_workflows(const Tools& tools);
-
-// Law fail-closed: what any failure of a run leaves of its node. Also for runs whose workflow this
-// agent does not know.
-Done failure_rows(const Tools& tools, const StepContext& context, const Error& error);
 
 }  // namespace leasehold

@@ -2,8 +2,9 @@
 
 #include "agent/machine_rules.h"
 #include "agent/steps/evidence.h"
+#include "agent/workflows/all.h"
+#include "agent/workflows/failure.h"
 #include "agent/workflows/names.h"
-#include "agent/workflows/release.h"
 #include "core/base/bytes.h"
 
 namespace leasehold::test {
@@ -11,25 +12,66 @@ namespace {
 
 constexpr const char* kNode = "n1";
 constexpr const char* kPool = "h100";
+constexpr const char* kLease = "l-1";
+constexpr const char* kCleanRun = "r-1";  // of evidence_fixture.h
 constexpr int64_t kRamdiskEveryMs = 50;
 
-NodeRow leased_node() {
+// What every beginning has in common: the machine, and who drives it.
+NodeRow machine_row() {
   NodeRow node;
   node.id = NodeId(kNode);
   node.site = "s1";
   node.pool = PoolId(kPool);
+  node.bmc_url = "https://bmc.example.net";
+  node.bmc_user = "admin";
+  node.bmc_tls_pin = std::string(64, 'a');
+  node.boot_mac = "52:54:00:77:00:10";
+  node.disks = make_manifest().to_json();
+  node.gpus = Json{"1000", "1001"};
+  return node;
+}
+
+NodeRow leased() {
+  NodeRow node = machine_row();
   node.state = NodeState::kReleasing;
   node.trust = Trust::kTenantControlled;
   node.generation = 4;
   node.tenant_root = true;
   node.release_wipe = "secure-erase";
   node.role = "dedicated";
-  node.lease = LeaseId("l-1");
+  node.lease = LeaseId(kLease);
+  return node;
+}
+
+// As a release leaves it whose exit has committed.
+NodeRow given_back(NodeState state) {
+  NodeRow node = machine_row();
+  node.state = state;
+  node.trust = Trust::kPlatform;
+  node.generation = 5;
+  node.clean_run = kCleanRun;
+  return node;
+}
+
+NodeRow exited() {
+  NodeRow node = given_back(NodeState::kReleasing);
+  node.failed_from = "releasing";
+  node.maintenance = true;
+  node.power_off_owed = true;
+  return node;
+}
+
+// From its box: nothing is known but where its BMC is.
+NodeRow enrolling() {
+  NodeRow node;
+  node.id = NodeId(kNode);
+  node.site = "s1";
+  node.pool = PoolId(kPool);
+  node.state = NodeState::kEnrolling;
+  node.trust = Trust::kPlatform;
+  node.generation = 1;
   node.bmc_url = "https://bmc.example.net";
   node.bmc_user = "admin";
-  node.boot_mac = "52:54:00:77:00:10";
-  node.disks = make_manifest().to_json();
-  node.gpus = Json{"1000", "1001"};
   return node;
 }
 
@@ -76,8 +118,28 @@ ReleaseWorld::ReleaseWorld(std::string workflow) : workflow_(std::move(workflow)
   identity_.image_sha256 = sha256_hex("image");
   machine_.password = "as-it-was-1";
   machine_.firmware = {{"BMC", "1.12.0"}, {"BIOS", "2.4.1"}, {"CPLD", "7"}};
-  tools_ = Tools{&machine_,  &machine_, vault_.get(), nullptr,    &random_,
-                 &identity_, &busy_,    &chain_,      &sightings_};
+  tools_.bmcs = &machine_;
+  tools_.boot = &machine_;
+  tools_.vault = vault_.get();
+  tools_.random = &random_;
+  tools_.identity = &identity_;
+  tools_.busy = &busy_;
+  tools_.chain = &chain_;
+  tools_.sightings = &sightings_;
+  for (const Workflow& known : all_workflows(tools_)) {
+    if (known.name == workflow_) beginning_ = known.begins_with;
+  }
+  machine_.on = beginning_ != kBeginsReady;
+  machine_.must_change = beginning_ == kBeginsEnrolling;
+}
+
+NodeRow ReleaseWorld::first_node() const {
+  if (beginning_ == kBeginsLeased) return leased();
+  if (beginning_ == kBeginsExited) return exited();
+  if (beginning_ == kBeginsEnrolling) return enrolling();
+  if (beginning_ == kBeginsReady) return given_back(NodeState::kReady);
+  LEASEHOLD_CHECK(false, "a beginning that this world knows: " + beginning_);
+  return {};
 }
 
 Workflow ReleaseWorld::workflow(Clock& clock) {
@@ -101,12 +163,7 @@ Status ReleaseWorld::migrate(Sql& sql) {
 }
 
 Status ReleaseWorld::first_rows(Sql& sql) {
-  NodeRow node = leased_node();
-  LeaseRow lease;
-  lease.id = node.lease;
-  lease.node = node.id;
-  lease.tenant = TenantId("acme");
-  lease.generation = 4;
+  NodeRow node = first_node();
   VaultVersion like;
   like.node = node.id;
   like.bmc_url = node.bmc_url;
@@ -115,34 +172,32 @@ Status ReleaseWorld::first_rows(Sql& sql) {
   VaultVersion version = vault_->new_version(like, 1, machine_.password, "");
   version.state = VersionState::kConfirmed;
   TRY(put_first(sql, node.change()));
-  TRY(put_first(sql, lease.change()));
   TRY(put_first(sql, version.change()));
   TRY(put_first(sql, RowChange{"pool_policy", kPool, policy_row()}));
   TRY(put_first(sql, RowChange{"hardware_profile", "gpu-redfish", profile_row()}));
-  return workflow_ == kParkWorkflow ? parked_rows(sql) : Status();
+  if (beginning_ != kBeginsEnrolling) {
+    LeaseRow lease;
+    lease.id = LeaseId(kLease);
+    lease.node = node.id;
+    lease.tenant = TenantId("acme");
+    lease.generation = 4;
+    if (node.lease.empty()) lease.exit_generation = node.generation;
+    TRY(put_first(sql, lease.change()));
+  }
+  return node.clean_run.empty() ? Status() : evidence_rows(sql);
 }
 
-// As a release leaves it whose exit has committed and whose parking failed.
-Status ReleaseWorld::parked_rows(Sql& sql) {
+// Of the run that showed the machine clean.
+Status ReleaseWorld::evidence_rows(Sql& sql) {
   Bundle bundle = sign_bundle(make_run(pki_));
-  NodeRow node = leased_node();
-  node.trust = Trust::kPlatform;
-  node.generation = 5;
-  node.tenant_root = false;
-  node.lease = LeaseId();
-  node.failed_from = "releasing";
-  node.maintenance = true;
-  node.power_off_owed = true;
-  node.clean_run = "r-1";
-  TRY(put_first(sql, node.change()));
   std::vector<SignedEnvelope> all = bundle.results;
   all.push_back(bundle.evidence);
   for (size_t i = 0; i < all.size(); ++i) {
     bool evidence = i + 1 == all.size();
     ResultRow row;
-    row.result = "r-1-" + std::to_string(i);
-    row.node = node.id;
-    row.run = RunId("r-1");
+    row.result = std::string(kCleanRun) + "-" + std::to_string(i);
+    row.node = NodeId(kNode);
+    row.run = RunId(kCleanRun);
     row.kind = evidence ? "run" : "part";
     row.digest = all[i].envelope.digest();
     row.verdict = evidence ? "clean" : "PASS";
@@ -155,14 +210,14 @@ Status ReleaseWorld::parked_rows(Sql& sql) {
 }
 
 RunInfo ReleaseWorld::run() {
+  NodeRow node = first_node();
   RunInfo run;
-  bool park = workflow_ == kParkWorkflow;
   run.id = RunId("r-law");
-  run.node = NodeId(kNode);
-  run.lease = LeaseId(park ? "" : "l-1");
+  run.node = node.id;
+  run.lease = node.lease;
   run.work = WorkId("w-1");
   run.workflow = workflow_;
-  run.generation = park ? 5 : 4;
+  run.generation = node.generation;
   return run;
 }
 
@@ -258,14 +313,15 @@ Json ReleaseWorld::answer(const Json& command) {
 
 Json ReleaseWorld::final_state(Sql& sql) {
   Json node = Store::get(sql, "node", kNode).value();
-  Json lease = Store::get(sql, "lease", "l-1").value();
+  Json lease = Store::get(sql, "lease", kLease).value();
   Json kept;
   for (const char* field :
        {"state", "failedFrom", "maintenance", "trust", "generation", "fencedRun", "tenantRoot",
-        "role", "powerOffOwed", "lease", "cleanRun", "failure"}) {
+        "role", "powerOffOwed", "lease", "cleanRun", "failure", "hardwareKey", "disks", "gpus",
+        "bmc", "bootMac", "driver"}) {
     kept[field] = node[field];
   }
-  kept["exitGeneration"] = lease["exitGeneration"];
+  kept["exitGeneration"] = json_member(lease, "exitGeneration");
   Json versions = Json::object();
   for (const Json& row : Store::all(sql, "vault").value()) {
     versions[json_text(row, "state")] = versions.value(json_text(row, "state"), 0) + 1;
@@ -282,27 +338,31 @@ Json ReleaseWorld::final_state(Sql& sql) {
 }
 
 std::string ReleaseWorld::judge_failure(Sql& sql, const std::string& place) {
-  Json node = Store::get(sql, "node", kNode).value();
-  Json lease = Store::get(sql, "lease", "l-1").value();
-  bool left = workflow_ == kParkWorkflow || lease["exitGeneration"].get<int64_t>() != 0;
-  if (json_text(node, "state") != "failed" || json_text(node, "failedFrom") != "releasing" ||
-      !node["maintenance"].get<bool>() || !node["powerOffOwed"].get<bool>()) {
-    return "fail-closed after " + place + ": " + dump_json(node);
+  NodeRow first = first_node();
+  NodeRow node = NodeRow::parse(Store::get(sql, "node", kNode).value()).value();
+  Json lease = Store::get(sql, "lease", kLease).value();
+  bool left = json_int_or(lease, "exitGeneration", 0).value_or(0) != 0;
+  std::string row = " after " + place + ": " + dump_json(node.change().row);
+  if (node.state != NodeState::kFailed || !node.maintenance || !node.power_off_owed ||
+      node.failed_from != node_state_name(first.state)) {
+    return "fail-closed" + row;
   }
-  if (node["tenantRoot"].get<bool>() == left || (json_text(node, "trust") == "platform") != left) {
-    return "trust-first after " + place + ": " + dump_json(node);
+  bool platform = first.trust == Trust::kPlatform || left;
+  if ((node.trust == Trust::kPlatform) != platform ||
+      node.tenant_root != (first.tenant_root && !left)) {
+    return "trust-first" + row;
   }
   bool opens = false;
   int confirmed = 0;
-  for (const Json& row : Store::all(sql, "vault").value()) {
-    VaultVersion version = VaultVersion::parse(row).value();
+  for (const Json& version_row : Store::all(sql, "vault").value()) {
+    VaultVersion version = VaultVersion::parse(version_row).value();
     if (version.state == VersionState::kDead) continue;
     if (version.state == VersionState::kConfirmed) ++confirmed;
     if (vault_->password_of(version).value() == machine_.password) opens = true;
   }
   if (confirmed != 1 || !opens) return "credential-kept after " + place;
-  for (const Json& row : Store::all(sql, "ramdisk").value()) {
-    if (json_text(row, "state") != "closed") return "an open ramdisk is left after " + place;
+  for (const Json& ramdisk : Store::all(sql, "ramdisk").value()) {
+    if (json_text(ramdisk, "state") != "closed") return "an open ramdisk is left after " + place;
   }
   return "";
 }

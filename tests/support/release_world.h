@@ -1,7 +1,8 @@
-// A machine that a tenant has had, with its BMC, bootd and platform ramdisk, in memory: the world
-// in which the agent's real workflows run for the four laws. Certificates, evidence and the rules
-// of the door are the real ones; only sockets and time are not. It survives the agent's crashes, as
-// a machine does. Tests only; one thread.
+// A machine with its BMC, bootd and platform ramdisk, in memory: the world in which the agent's
+// real workflows run for the four laws. How it stands at first comes from the workflow's own table
+// (Workflow::begins_with), so that a new workflow with a known beginning needs nothing here.
+// Certificates, evidence and the rules of the door are the real ones; only sockets and time are
+// not. It survives the agent's crashes, as a machine does. Tests only; one thread.
 #pragma once
 
 #include <map>
@@ -71,14 +72,16 @@ class ReleaseWorld : public LawWorld {
   const Pki& pki() const { return pki_; }
 
  private:
+  NodeRow first_node() const;
   Status first_rows(Sql& sql);
-  Status parked_rows(Sql& sql);
+  Status evidence_rows(Sql& sql);
   void pump();
   void join();
   void answer_commands();
   Json answer(const Json& command);
 
   std::string workflow_;
+  std::string beginning_;  // Workflow::begins_with
   Pki pki_;
   SystemRandom random_;
   std::unique_ptr<Vault> vault_;

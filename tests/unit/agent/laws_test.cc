@@ -115,6 +115,65 @@ TEST_CASE("law fail-closed: a failure keeps trust, is in maintenance and owes po
   CHECK(law(releasing(), forgiven) == "fail-closed");
 }
 
+TEST_CASE(
+    "law trust-first: an enrolment never takes a machine from its tenant, at birth or later") {
+  NodeRow born;
+  born.id = NodeId("n1");
+  born.trust = Trust::kPlatform;
+  CHECK(check_node_change(nullptr, born).ok());
+  NodeRow unknown = born;
+  unknown.trust = Trust::kTenantControlled;
+  CHECK_FALSE(check_node_change(nullptr, unknown).ok());
+  NodeRow shown = born;
+  shown.clean_run = "r-1";
+  CHECK_FALSE(check_node_change(nullptr, shown).ok());
+  NodeRow failed = releasing();
+  failed.state = NodeState::kFailed;
+  NodeRow taken = failed;
+  taken.state = NodeState::kEnrolling;
+  CHECK(law(failed, taken) == "trust-first");
+  NodeRow quarantined = exited();
+  quarantined.state = NodeState::kFailed;
+  NodeRow again = quarantined;
+  again.state = NodeState::kEnrolling;
+  CHECK(law(quarantined, again) == "no-dirty-ready");
+  again.clean_run.clear();
+  CHECK(law(quarantined, again).empty());
+}
+
+TEST_CASE("law no-dirty-ready: only an enrolment or a release brings evidence") {
+  NodeRow ready = exited();
+  ready.state = NodeState::kReady;
+  NodeRow other = ready;
+  other.clean_run = "r-2";
+  CHECK(law(ready, other) == "no-dirty-ready");
+  NodeRow enrolling;
+  enrolling.trust = Trust::kPlatform;
+  NodeRow accepted = enrolling;
+  accepted.clean_run = "r-2";
+  CHECK(law(enrolling, accepted).empty());
+}
+
+TEST_CASE("law fail-closed: only a machine that is another node's is not switched off") {
+  NodeRow enrolling;
+  enrolling.trust = Trust::kPlatform;
+  NodeRow failed = enrolling;
+  failed.state = NodeState::kFailed;
+  failed.failed_from = "enrolling";
+  failed.maintenance = true;
+  failed.failure = Json{{"code", "FIRMWARE_DRIFT"}};
+  CHECK(law(enrolling, failed) == "fail-closed");
+  failed.failure = Json{{"code", "MACHINE_KNOWN"}};
+  CHECK(law(enrolling, failed).empty());
+  NodeRow released = releasing();
+  NodeRow known = released;
+  known.state = NodeState::kFailed;
+  known.failed_from = "releasing";
+  known.maintenance = true;
+  known.failure = failed.failure;
+  CHECK(law(released, known) == "fail-closed");
+}
+
 TEST_CASE("the state table allows exactly the moves of the design") {
   using enum NodeState;
   const std::set<std::pair<NodeState, NodeState>> allowed = {
