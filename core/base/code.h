@@ -73,6 +73,8 @@ namespace leasehold {
     "The run's step crashed the agent three times: report it with the log, then recover.")         \
   X(kRestored, "RESTORED",                                                                         \
     "The site's database was restored during this run: what it did since is unknown. Recover.")    \
+  X(kQuarantined, "QUARANTINED",                                                                   \
+    "Somebody took it out of use: see who and why in the work's reason, then recover.")            \
   X(kInternal, "INTERNAL", "A check inside a step failed: report it with the log, then recover.")
 
 enum class Code {
