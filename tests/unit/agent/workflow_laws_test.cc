@@ -2,7 +2,7 @@
 // covered without a change here.
 #include <catch2/catch.hpp>
 
-#include "agent/workflows/release.h"
+#include "agent/workflows/all.h"
 #include "tests/support/release_world.h"
 
 using namespace leasehold;
