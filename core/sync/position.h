@@ -36,7 +36,7 @@ Status migrate(Sql& sql);
 struct Cursor {
   std::string incarnation;  // of the stream; "" before the first snapshot
   int64_t seq = 0;
-  std::string mark;  // of the entry with that number, hex; "" if it came by snapshot
+  std::string mark;  // of the entry with that number, hex; "" if there was none
 };
 
 // The next piece of a snapshot, as its receiver asks for it.
@@ -45,6 +45,7 @@ struct ChunkRequest {
   std::string ticket;                       // of this snapshot; a late piece of another has another
   std::string incarnation;                  // "" before the first piece
   int64_t begin = 0;                        // the sequence at which it began
+  std::string mark;                         // of the entry with that number
   std::string table;
   std::string after;  // a key
 };
@@ -62,6 +63,8 @@ struct Position {
 };
 Result<Position> position(Sql& sql, const End& end);
 
+Json cursor_json(const Cursor& cursor);
+Result<Cursor> parse_cursor(const Json& json);
 Json position_json(const Position& position);
 Result<Position> parse_position(const Json& json);  // INVALID_INPUT with the field
 Json chunk_request_json(const ChunkRequest& request);

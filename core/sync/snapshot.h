@@ -24,7 +24,6 @@ Result<std::string> read_chunk(Sql& sql, const End& end, const ChunkRequest& req
 struct Chunk {
   ChunkRequest request;  // what it answers
   std::string upto;      // a key; "": to the end of the table
-  bool last = false;     // of the snapshot
   std::string hash;      // of its rows, as in table_hash.h
   std::vector<Entry> rows;
 };

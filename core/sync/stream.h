@@ -22,9 +22,10 @@ struct Outgoing {
   int64_t upto = 0;           // the number of its last row; the one asked for if there is none
   int64_t head = 0;           // of the newest row
 };
-// The own rows behind `after`. UNAVAILABLE while the own stream is restoring; CONFLICT if `after`
-// is ahead of the stream: whoever asks knows a later state, say hello again.
-Result<Outgoing> read_batch(Sql& sql, const End& end, const std::string& incarnation, int64_t after,
+// The own rows behind the other end's cursor. UNAVAILABLE while the own stream is restoring;
+// CONFLICT if the cursor is ahead of the stream, or marks another entry: whoever asks knows another
+// state, so both say hello again.
+Result<Outgoing> read_batch(Sql& sql, const End& end, const Cursor& from,
                             const Bounds& bounds = {});
 
 struct Entry {
@@ -35,6 +36,7 @@ struct Batch {
   bool must_refetch = false;  // and nothing else
   std::string incarnation;
   int64_t after = 0;  // its rows have the numbers that follow
+  std::string mark;   // of the entry with that number, if its sender still has it
   int64_t head = 0;   // of the sender's newest row
   std::vector<Entry> rows;
 };
@@ -53,7 +55,8 @@ struct Applied {
 };
 // SUPERSEDED: of an incarnation that has been retired. INVALID_INPUT: a table that this version
 // does not know, another schema. FORBIDDEN: a row that is not the sender's, or of another site.
-// UNAVAILABLE: while the own stream is restoring.
+// UNAVAILABLE: while the own stream is restoring. CONFLICT: what came under known numbers differs
+// from what is known, say hello again. An error must undo the caller's transaction.
 Result<Applied> apply_batch(Sql& sql, const End& end, const Batch& batch, const Hook& hook = {});
 
 // The other end has all up to `seq`: the outbox lets go of what lies before, a few hundred at a
