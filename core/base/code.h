@@ -45,6 +45,8 @@ namespace leasehold {
     "The BMC refused the new password; the old one is current. Check its policy, then recover.")   \
   X(kRotationSplit, "ROTATION_SPLIT",                                                              \
     "It is unknown which password opens the BMC; both are kept. Recover tries each in turn.")      \
+  X(kBmcAccountLeft, "BMC_ACCOUNT_LEFT",                                                           \
+    "The BMC keeps or hides an account that is not ours: remove it by hand, then recover.")        \
   X(kRamdiskNoCallHome, "RAMDISK_NO_CALL_HOME",                                                    \
     "The platform ramdisk did not call home: check boot order, NIC and cable, then recover.")      \
   X(kRamdiskLost, "RAMDISK_LOST",                                                                  \
