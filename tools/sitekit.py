@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -22,6 +23,22 @@ BASELINE = {"bmc": "1.12.0", "bios": "2.4.1", "gpu-vbios": "96.00.5f"}
 FIRMWARE = {"BMC": "1.12.0", "BIOS": "2.4.1", "GPU_0_VBIOS": "96.00.5f", "GPU_1_VBIOS": "96.00.5f"}
 PROGRAMS = ["leasehold", "leasehold-agent", "leasehold-gateway", "leasehold-bootd",
             "leasehold-ramdisk", "leasehold-simsite"]
+
+
+def as_root(what):
+    """Starts this program again as root if it is not: three programs run under users of their own."""
+    if os.getuid() == 0:
+        return
+    sys.stdout.flush()
+    sudo = shutil.which("sudo")
+    if sudo is None:
+        sys.exit("%s: gateway, bootd and agent run under user ids of their own; run it as root" %
+                 what)
+    print("%s: gateway, bootd and agent run under user ids of their own, so it needs root" % what,
+          file=sys.stderr, flush=True)
+    kept = ",".join(name for name in os.environ if name.startswith("LEASEHOLD_"))
+    os.execv(sudo, [sudo, *(["--preserve-env=" + kept] if kept else []), sys.executable,
+                    os.path.abspath(sys.argv[0]), *sys.argv[1:]])
 
 
 class SiteError(Exception):

@@ -34,6 +34,7 @@ def one(site, name):
 
 
 def main():
+    sitekit.as_root("bench")
     machines = [sitekit.machine("b%d" % i, i) for i in range(1, MACHINES + 1)]
     for machine in machines:
         machine["disks"] = machine["disks"][:1]

@@ -1,5 +1,5 @@
 """What the end-to-end tests share: a site for each test case, and assertions with readable words.
-Run as root; a test program takes the folder of the built programs as its one argument."""
+They run as root (sitekit.as_root); a test program takes the folder of the built programs as its one argument."""
 
 import os
 import sys
@@ -17,6 +17,7 @@ def main():
     global BIN_DIR
     if len(sys.argv) < 2:
         sys.exit("usage: %s BIN_DIR [test names]" % sys.argv[0])
+    sitekit.as_root(os.path.basename(sys.argv[0]))
     BIN_DIR = sys.argv.pop(1)
     # The modules see this one, not the copy that unittest would import.
     sys.modules["support"].BIN_DIR = BIN_DIR
