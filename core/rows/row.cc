@@ -13,7 +13,7 @@ const std::vector<TableInfo>& site_tables() {
       {"work", RowOwner::kCoordinator, 1, "work", true},
       {"clearance", RowOwner::kCoordinator, 1, "run", true},
       {"receipt", RowOwner::kCoordinator, 1, "run", true},
-      {"authority", RowOwner::kCoordinator, 1, "site", false},
+      {"authority", RowOwner::kCoordinator, 1, "name", false},
       // What a site says.
       {"node", RowOwner::kSite, 1, "node", true},
       {"lease", RowOwner::kSite, 1, "lease", true},
