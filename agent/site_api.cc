@@ -2,9 +2,9 @@
 
 #include <charconv>
 
-#include "agent/steps/evidence.h"
 #include "agent/workflows/names.h"
 #include "core/base/log.h"
+#include "core/evidence/bundle_rows.h"
 
 namespace leasehold {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/evidence/bundle.h"
+#include "core/evidence/bundle_rows.h"
 
 namespace leasehold {
 namespace {
@@ -169,37 +170,6 @@ Status verify_run(const Tools& tools, const RunId& run, const std::vector<Result
   Checked<VerifiedBundle> verified = verify_bundle(bundle, tools.identity->anchors, instant_ms);
   if (verified.ok()) return {};
   return Error(Code::kWipeUnverified, "the run's evidence is refused: " + verified.error().text());
-}
-
-Result<std::string> bundle_of(const std::vector<ResultRow>& rows) {
-  const ResultRow* evidence_row = nullptr;
-  std::map<std::string, const ResultRow*> by_digest;
-  for (const ResultRow& row : rows) {
-    if (row.kind == "run") {
-      evidence_row = &row;
-    } else {
-      by_digest[row.digest] = &row;
-    }
-  }
-  if (evidence_row == nullptr) {
-    return Error(Code::kNotFound, "this run has signed no evidence (yet)");
-  }
-  auto signed_of = [](const ResultRow& row) {
-    return SignedEnvelope::from_json(Json{{"envelope", row.envelope}, {"chain", row.chain}});
-  };
-  SignedEnvelope evidence = TRY(signed_of(*evidence_row));
-  Checked<RunEvidence> content = parse_run_evidence(evidence.envelope);
-  if (!content.ok()) return content.error().to_error();
-  std::vector<SignedEnvelope> envelopes;
-  for (const EvidenceResult& result : content.value().results) {
-    auto it = by_digest.find(result.digest);
-    if (it == by_digest.end()) {
-      return Error(Code::kNotFound, "the result " + result.command + " is missing");
-    }
-    envelopes.push_back(TRY(signed_of(*it->second)));
-  }
-  Bundle bundle = TRY(make_bundle(std::move(evidence), std::move(envelopes)));
-  return bundle.text();
 }
 
 StepOutcome sign_evidence(const Tools& tools, StepContext& context) {

@@ -14,9 +14,6 @@ StepOutcome exit_tenant_root(const Tools& tools, StepContext& context);
 // The verifier's word on a run's evidence, as the rows have it. WIPE_UNVERIFIED with its reason.
 Status verify_run(const Tools& tools, const RunId& run, const std::vector<ResultRow>& all);
 
-// The bundle of a run as its rows have it, one canonical text. NOT_FOUND without run evidence.
-Result<std::string> bundle_of(const std::vector<ResultRow>& results);
-
 // The rows that make the node ready: only if the verifier accepts the evidence of the run that the
 // exit named (NodeRow::clean_run).
 Result<Done> ready_rows(const Tools& tools, StepContext& context);

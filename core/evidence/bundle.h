@@ -4,10 +4,12 @@
 // one function. No state, any thread; never asks anyone, never reads a clock.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/evidence/receipt.h"
 #include "core/evidence/result_verifier.h"
 #include "core/evidence/run_evidence.h"
 
@@ -38,17 +40,21 @@ struct VerifiedBundle {
   std::vector<VerifiedResult> results;
   Identity signer;  // the site-agent
   std::string signer_serial;
-  bool receipted = false;
+  std::optional<Receipt> receipt;  // that it was judged by
 
   const DiskWipeReport& wipe() const;        // of the last pass
   const DiagnosisReport& diagnosis() const;  // of the last pass
   const ResultHead& wipe_head() const;
+  // Of the authorities that the results were judged by, each once.
+  std::vector<std::string> site_cas() const;
 };
 
 enum class ReceiptRule { kRequired, kNotRequired };
 
-// `instant_ms`: when the file is known to have existed; the site: now. The default of the rule is
-// for the site and the coordinator, which hold their own record of when the evidence came.
+// A file with a receipt is judged by what that says: its site CAs and its instant. One without, by
+// `anchors` and `instant_ms`: when the file is known to have existed; the site: when it signed. The
+// default of the rule is for the site and the coordinator, which hold their own record of when the
+// evidence came.
 Checked<VerifiedBundle> verify_bundle(std::string_view bytes, const Anchors& anchors,
                                       int64_t instant_ms,
                                       ReceiptRule rule = ReceiptRule::kNotRequired);

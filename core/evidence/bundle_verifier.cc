@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -160,29 +161,62 @@ Checked<void> check_last_pass(const RunEvidence& evidence) {
   return {};
 }
 
+// What the certificates of a bundle are judged by.
+struct Basis {
+  Anchors anchors;
+  int64_t instant_ms = 0;
+  std::optional<Receipt> receipt;
+};
+
+Checked<void> check_receipt_is_of(const Bundle& bundle, const RunEvidence& evidence,
+                                  const Receipt& receipt) {
+  if (receipt.digest != bundle.evidence.envelope.digest()) {
+    return refuse(EvidenceReason::kReceiptMismatch, "its digest is " + receipt.digest);
+  }
+  if (receipt.site != evidence.site || receipt.run != evidence.run || receipt.seq != evidence.seq) {
+    return refuse(EvidenceReason::kReceiptMismatch, "it names another site, run or number");
+  }
+  return {};
+}
+
+Checked<Basis> basis_of(const Bundle& bundle, const Anchors& anchors, int64_t instant_ms,
+                        ReceiptRule rule) {
+  if (bundle.receipt.is_null()) {
+    if (rule == ReceiptRule::kRequired) return refuse(EvidenceReason::kNoReceipt, "");
+    return Basis{anchors, instant_ms, {}};
+  }
+  Receipt receipt = TRY(check_receipt(bundle.receipt, anchors));
+  Basis basis{{anchors.root_pem, anchors.domain, {}}, receipt.judged_at_ms, {}};
+  for (const std::string& ca : receipt.site_cas) {
+    basis.anchors.site_cas.emplace_back(receipt.site, ca);
+  }
+  basis.receipt = std::move(receipt);
+  return basis;
+}
+
 }  // namespace
 
 Checked<VerifiedBundle> verify_bundle(std::string_view bytes, const Anchors& anchors,
                                       int64_t instant_ms, ReceiptRule rule) {
   Bundle bundle = TRY(parse_bundle(bytes));
-  // No receipt has a form yet, so none can be shown to hold.
-  if (!bundle.receipt.is_null()) return refuse(EvidenceReason::kReceiptUnreadable, "");
-  if (rule == ReceiptRule::kRequired) return refuse(EvidenceReason::kNoReceipt, "");
-
-  Judgement judgement = TRY(check_signer(bundle.evidence, Verb::kSignRun, anchors, instant_ms));
+  Basis basis = TRY(basis_of(bundle, anchors, instant_ms, rule));
+  Judgement judgement =
+      TRY(check_signer(bundle.evidence, Verb::kSignRun, basis.anchors, basis.instant_ms));
   VerifiedBundle out;
   out.evidence = TRY(parse_run_evidence(bundle.evidence.envelope));
-  TRY(check_head(bundle, out.evidence, judgement.identity, anchors));
-  TRY(check_claims(out.evidence, instant_ms));
+  if (basis.receipt) TRY(check_receipt_is_of(bundle, out.evidence, *basis.receipt));
+  TRY(check_head(bundle, out.evidence, judgement.identity, basis.anchors));
+  TRY(check_claims(out.evidence, basis.instant_ms));
   TRY(check_listing(bundle, out.evidence));
   for (size_t i = 0; i < bundle.results.size(); ++i) {
     out.results.push_back(TRY(check_result(bundle.results[i], out.evidence.results[i], out.evidence,
-                                           anchors, instant_ms)));
+                                           basis.anchors, basis.instant_ms)));
   }
   TRY(check_last_pass(out.evidence));
   out.digest = bundle.evidence.envelope.digest();
   out.signer = judgement.identity;
   out.signer_serial = judgement.leaf_serial;
+  out.receipt = std::move(basis.receipt);
   return out;
 }
 
@@ -209,6 +243,16 @@ const DiagnosisReport& VerifiedBundle::diagnosis() const {
 
 const ResultHead& VerifiedBundle::wipe_head() const {
   return result_of(*this, ResultKind::kDiskWipe).head;
+}
+
+std::vector<std::string> VerifiedBundle::site_cas() const {
+  std::vector<std::string> cas;
+  for (const VerifiedResult& result : results) {
+    if (std::find(cas.begin(), cas.end(), result.site_ca_sha256) == cas.end()) {
+      cas.push_back(result.site_ca_sha256);
+    }
+  }
+  return cas;
 }
 
 }  // namespace leasehold

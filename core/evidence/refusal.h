@@ -103,7 +103,10 @@ namespace leasehold {
   X(kMissingDiagnosis, "missing-diagnosis", "The last pass of the run has no diagnosis.")         \
   X(kVerdictNotClean, "verdict-not-clean", "The site itself does not call the machine clean.")    \
   X(kNoReceipt, "no-receipt", "The file has no receipt of the coordinator.")                      \
-  X(kReceiptUnreadable, "receipt-unreadable", "The file has a receipt that is not understood.")
+  X(kReceiptUnreadable, "receipt-unreadable", "The file has a receipt that is not understood.")   \
+  X(kReceiptUntrusted, "receipt-untrusted",                                                       \
+    "The receipt is not signed by a coordinator under the given root.")                           \
+  X(kReceiptMismatch, "receipt-mismatch", "The receipt is about other evidence than the file's.")
 
 #define LEASEHOLD_EVIDENCE_REASONS(X)   \
   LEASEHOLD_EVIDENCE_REASONS_FORM(X)    \

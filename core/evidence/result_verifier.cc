@@ -92,6 +92,7 @@ Checked<VerifiedResult> verify_result(const SignedEnvelope& result, const Expect
   verified.digest = result.envelope.digest();
   verified.signer = judgement.identity;
   verified.leaf_serial = judgement.leaf_serial;
+  verified.site_ca_sha256 = judgement.site_ca_sha256;
   return verified;
 }
 

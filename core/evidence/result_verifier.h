@@ -37,6 +37,7 @@ struct VerifiedResult {
   std::string digest;  // of the envelope
   Identity signer;
   std::string leaf_serial;
+  std::string site_ca_sha256;  // hex; of the authority that the signer's certificate is from
 };
 
 // `instant_ms`: for a result that arrives now, now.

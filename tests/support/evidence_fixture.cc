@@ -241,4 +241,31 @@ Bundle sign_bundle(RunParts run, const std::function<void(RunEvidence&)>& edit) 
 
 std::string good_bundle(const Pki& pki) { return sign_bundle(make_run(pki)).text().value(); }
 
+Identity coordinator_identity() {
+  Identity identity;
+  identity.kind = IdentityKind::kCoordinator;
+  identity.domain = "example.net";
+  identity.name = "centre";
+  return identity;
+}
+
+Receipt make_receipt(const Pki& pki, const Bundle& bundle) {
+  Receipt receipt;
+  receipt.site = bundle.site;
+  receipt.run = bundle.run;
+  receipt.seq = parse_run_evidence(bundle.evidence.envelope).value().seq;
+  receipt.digest = bundle.evidence.envelope.digest();
+  receipt.site_cas = {pki.site_ca_sha256};
+  receipt.judged_at_ms = kNow;
+  receipt.time_ms = kNow + kHour;
+  return receipt;
+}
+
+Json signed_receipt(const Pki& pki, const Receipt& receipt, const Identity& identity) {
+  Signer signer = pki.sign_in(identity);
+  std::string chain;
+  for (const std::string& pem : signer.chain_pem) chain += pem;
+  return sign_receipt(signer.key.private_key_pem, chain, receipt).value();
+}
+
 }  // namespace leasehold::test

@@ -74,6 +74,12 @@ Bundle sign_bundle(RunParts run, const std::function<void(RunEvidence&)>& edit =
 // The text of a good bundle.
 std::string good_bundle(const Pki& pki);
 
+Identity coordinator_identity();
+// What a coordinator says of this bundle: it came an hour after it was judged for.
+Receipt make_receipt(const Pki& pki, const Bundle& bundle);
+Json signed_receipt(const Pki& pki, const Receipt& receipt,
+                    const Identity& signer = coordinator_identity());
+
 // A leaf that our issuer would never make, for tests of refusals.
 struct RogueLeaf {
   std::vector<std::string> uris;

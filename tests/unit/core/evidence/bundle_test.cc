@@ -55,7 +55,7 @@ TEST_CASE("a good bundle is verified and says what it shows") {
   CHECK(bundle.results.size() == 3);
   CHECK(bundle.results[0].signer == ramdisk_identity());
   CHECK(bundle.digest == parse_bundle(text).value().evidence.envelope.digest());
-  CHECK_FALSE(bundle.receipted);
+  CHECK_FALSE(bundle.receipt.has_value());
   CHECK(text.back() == '\n');
 }
 

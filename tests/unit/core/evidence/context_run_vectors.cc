@@ -115,6 +115,20 @@ std::vector<Vector> claim_vectors() {
       {R::kVerdictNotClean, "unverified", evidence([](auto& e) { e.verdict = "unverified"; })},
       {R::kNoReceipt, "a receipt is asked for", [](Case& c) { c.rule = ReceiptRule::kRequired; }},
       {R::kReceiptUnreadable, "a receipt", file([](Bundle& b) { b.receipt = Json::object(); })},
+      {R::kReceiptUntrusted, "a receipt by the site",
+       [](Case& c) {
+         c.after = [pki = c.run.pki](Bundle& b) {
+           b.receipt = signed_receipt(pki, make_receipt(pki, b), site_agent_identity());
+         };
+       }},
+      {R::kReceiptMismatch, "the receipt of another run",
+       [](Case& c) {
+         c.after = [pki = c.run.pki](Bundle& b) {
+           Receipt receipt = make_receipt(pki, b);
+           receipt.digest = std::string(64, 'd');
+           b.receipt = signed_receipt(pki, receipt);
+         };
+       }},
   };
 }
 
