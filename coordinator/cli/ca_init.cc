@@ -7,7 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "coordinator/cli/ca_command.h"
+#include "coordinator/cli/ca_init.h"
 #include "core/base/files.h"
 #include "core/base/ids.h"
 #include "core/base/json.h"
@@ -78,8 +78,14 @@ class Authority {
     LeafRequest coordinator;
     coordinator.identity.kind = IdentityKind::kCoordinator;
     coordinator.identity.name = "coordinator";
-    coordinator.dns_names = {"coordinator." + options_.domain};
-    return add_leaf(issuing, "coordinator", coordinator);
+    coordinator.dns_names = options_.coordinator_dns;
+    if (coordinator.dns_names.empty()) coordinator.dns_names = {"coordinator." + options_.domain};
+    coordinator.ip_addresses = options_.coordinator_ips;
+    TRY(add_leaf(issuing, "coordinator", coordinator));
+    LeafRequest first_operator;
+    first_operator.identity.kind = IdentityKind::kOperator;
+    first_operator.identity.name = options_.operator_name;
+    return add_leaf(issuing, "operator", first_operator);
   }
 
   Status add_leaf(const CaKey& issuing, const std::string& name, LeafRequest request) {
@@ -140,11 +146,15 @@ Status check_free(const std::string& out) {
 }  // namespace
 
 Status ca_init(const CaInitOptions& options, Clock& clock, Random& random) {
-  TRY(SiteId::parse(options.site, "site"));
+  TRY(SiteId::parse(options.site, "--site"));
+  if (!is_valid_id(options.operator_name)) {
+    return Error(Code::kInvalidInput, "an operator's name is 1 to 63 of a-z, 0-9 and '-'",
+                 "--operator");
+  }
   std::filesystem::path folder = std::filesystem::path(options.out).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();  // a slash at the end
   std::string out = folder.string();
-  if (out.empty()) return Error(Code::kInvalidInput, "name the folder to make", "out");
+  if (out.empty()) return Error(Code::kInvalidInput, "name the folder to make", "--out");
   TRY(check_free(out));
   std::vector<OutFile> files = TRY(Authority(options, clock.now_ms()).make());
   std::string temporary = random_id(random, out + ".new");

@@ -1,109 +1,70 @@
-#include "coordinator/cli/evidence_command.h"
-
 #include <CLI/CLI.hpp>
-#include <cctype>
-#include <cstdio>
 #include <memory>
 
 #include "coordinator/cli/command.h"
-#include "coordinator/cli/evidence_summary.h"
-#include "core/base/bytes.h"
-#include "core/base/clock.h"
-#include "core/base/files.h"
+#include "coordinator/cli/evidence_files.h"
+#include "coordinator/cli/evidence_verify.h"
 
 namespace leasehold {
 namespace {
 
-// Hex as we write it; openssl's form with colons and capitals is understood too.
-Result<std::string> parse_site_ca(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    if (c != ':') out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  if (out.size() == 64 && hex_decode(out).ok()) return out;
-  return Error(Code::kInvalidInput,
-               "the site CA's SHA-256 is 64 hex digits; see: openssl x509 -in site-ca.pem "
-               "-noout -fingerprint -sha256",
-               "--site-ca");
+void add_evidence_list(CLI::App& noun, CommandLine& line) {
+  auto options = std::make_shared<EvidenceListOptions>();
+  CLI::App* verb = add_online_verb(
+      noun, "list", "Which there is, and what the coordinator found", line,
+      [options](Session& session) { return done(evidence_list(session, *options)); });
+  verb->add_option("--site", options->site, "Only this site's")->type_name("SITE");
+  verb->add_option("--node", options->node, "Only this machine's")->type_name("NODE");
+  verb->add_option("--limit", options->most, "How many (50; 0: all)")
+      ->check(whole_number(0, kMostCounted))
+      ->type_name("COUNT");
 }
 
-Result<int64_t> parse_instant(std::string text) {
-  if (text.find('.') == std::string::npos && text.ends_with("Z")) {
-    text.replace(text.size() - 1, 1, ".000Z");
-  }
-  auto instant = parse_time(text);
-  if (instant.ok()) return instant;
-  return Error(Code::kInvalidInput, "a time in UTC is needed, as 2026-11-29T16:31:21Z", "--at");
+void add_evidence_export(CLI::App& noun, CommandLine& line) {
+  auto options = std::make_shared<EvidenceExportOptions>();
+  CLI::App* verb = add_online_verb(
+      noun, "export", "Write that of a run, with its receipt, to a file", line,
+      [options](Session& session) { return done(evidence_export(session, *options)); });
+  verb->add_option("RUN", options->run, "SITE/RUN, or RUN alone")->required()->type_name("");
+  verb->add_option("--out", options->out, "The file; - is standard output")
+      ->required()
+      ->type_name("FILE");
+  verb->add_flag("--force", options->force, "Replace a file that is something else");
 }
 
-Result<JudgedBy> parse_judged_by(const EvidenceVerifyOptions& options) {
-  if (!options.unreceipted) {
-    if (options.site_ca.empty() && options.at.empty()) return JudgedBy{};
-    return Error(Code::kInvalidInput, "--site-ca and --at are for a file without a receipt",
-                 "--unreceipted");
-  }
-  if (options.site_ca.empty() || options.at.empty()) {
-    return Error(Code::kInvalidInput,
-                 "--unreceipted needs --site-ca and --at: what no coordinator "
-                 "vouches for, you must know",
-                 options.at.empty() ? "--at" : "--site-ca");
-  }
-  JudgedBy by;
-  by.site_ca_sha256 = TRY(parse_site_ca(options.site_ca));
-  by.instant_ms = TRY(parse_instant(options.at));
-  return by;
+Result<int> verify_body(const Console& console, EvidenceVerifyOptions& options) {
+  options.json = console.json;
+  const EvidenceVerdict verdict = TRY(evidence_verify(options));
+  console.print(verdict.text);
+  return verdict.verified ? kExitDone : kExitRefused;
 }
 
-Checked<VerifiedBundle> verify(const std::string& bytes, Anchors anchors, const JudgedBy& by,
-                               ReceiptRule rule) {
-  // The file says of which site it is; the reader says which CA that site had. Both are compared
-  // with what is signed.
-  Bundle bundle = TRY(parse_bundle(bytes));
-  anchors.site_cas = {{bundle.site, by.site_ca_sha256}};
-  return verify_bundle(bytes, anchors, by.instant_ms, rule);
-}
-
-void run(const EvidenceVerifyOptions& options) {
-  auto verdict = evidence_verify(options);
-  if (!verdict.ok()) return finish_command(verdict.error());
-  std::fputs(verdict.value().text.c_str(), stdout);
-  if (!verdict.value().verified) throw CLI::RuntimeError(kExitRefused);
+void add_evidence_verify(CLI::App& noun, CommandLine& line) {
+  auto options = std::make_shared<EvidenceVerifyOptions>();
+  CLI::App* verb =
+      add_verb(noun, "verify", "Check a file offline; exit code 1 if it fails", line,
+               [options](const Console& console) { return verify_body(console, *options); });
+  verb->add_option("FILE", options->file, "The evidence bundle")->required()->type_name("");
+  verb->add_option("--root", options->root_file, "root.pem of the domain")->type_name("FILE");
+  verb->add_option("--domain", options->domain, "Of all identities, as example.net")
+      ->type_name("DOMAIN");
+  verb->add_option("--config", options->config_file, "Where root and domain are if not given")
+      ->type_name("FILE");
+  verb->add_flag("--unreceipted", options->unreceipted,
+                 "The file has no receipt: judge it by\n--site-ca and --at");
+  verb->add_option("--site-ca", options->site_ca, "SHA-256 of the site CA, in hex")
+      ->type_name("HEX");
+  verb->add_option("--at", options->at, "When the file is known to have existed")
+      ->type_name("TIME");
 }
 
 }  // namespace
 
-Result<EvidenceVerdict> evidence_verify(const EvidenceVerifyOptions& options) {
-  JudgedBy by = TRY(parse_judged_by(options));
-  Anchors anchors{TRY(read_file(options.root_file, limits::kPemFileBytes)), options.domain, {}};
-  std::string bytes = TRY(read_file(options.file, limits::kEvidenceBytes));
-  ReceiptRule rule = options.unreceipted ? ReceiptRule::kNotRequired : ReceiptRule::kRequired;
-  auto verified = verify(bytes, anchors, by, rule);
-  if (!verified.ok()) {
-    const EvidenceRefusal& refusal = verified.error();
-    return EvidenceVerdict{false,
-                           options.json ? refusal_summary_json(refusal) : refusal_summary(refusal)};
-  }
-  const VerifiedBundle& bundle = verified.value();
-  return EvidenceVerdict{
-      true, options.json ? evidence_summary_json(bundle, by) : evidence_summary(bundle, by)};
-}
-
-void add_evidence_command(CLI::App& app) {
-  CLI::App* noun = app.add_subcommand("evidence", "evidence of teardowns, offline");
-  noun->require_subcommand(1);
-  CLI::App* verb = noun->add_subcommand("verify", "check an evidence file");
-  // Shared with the callback, which outlives this function.
-  auto options = std::make_shared<EvidenceVerifyOptions>();
-  verb->add_option("FILE", options->file, "the evidence bundle")->required();
-  verb->add_option("--root", options->root_file, "root.pem of the domain")->required();
-  verb->add_option("--domain", options->domain, "domain of all identities, as example.net")
-      ->required();
-  verb->add_flag("--unreceipted", options->unreceipted,
-                 "the file has no receipt: judge it by --site-ca and --at");
-  verb->add_option("--site-ca", options->site_ca, "SHA-256 of the site CA's certificate, in hex");
-  verb->add_option("--at", options->at, "when the file is known to have existed, in UTC");
-  verb->add_flag("--json", options->json, "print JSON");
-  verb->callback([options] { run(*options); });
+void add_evidence_command(CLI::App& app, CommandLine& line) {
+  CLI::App* noun = add_noun(app, "evidence", "Signed evidence of runs: list, export, verify");
+  add_evidence_list(*noun, line);
+  add_evidence_export(*noun, line);
+  add_evidence_verify(*noun, line);
 }
 
 }  // namespace leasehold

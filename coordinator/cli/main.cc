@@ -1,26 +1,21 @@
-// `leasehold`, the operator's command line: noun, verb, options. Exit codes: 0 done, 1 refused, 2
-// usage. Each noun adds itself below.
-#include <CLI/CLI.hpp>
-#include <cstdio>
+// `leasehold`, the operator's command line. Exit codes: 0 done, 1 refused or failed, 2 usage.
+#include <unistd.h>
 
-#include "coordinator/cli/ca_command.h"
+#include <csignal>
+#include <iostream>
+
 #include "coordinator/cli/command.h"
-#include "coordinator/cli/evidence_command.h"
+#include "coordinator/cli/terminal.h"
 
 int main(int argc, char** argv) {
-  CLI::App app("Leases whole machines, and takes them back.", "leasehold");
-  app.require_subcommand(1);
-  leasehold::add_ca_command(app);
-  leasehold::add_evidence_command(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
-  } catch (const CLI::RuntimeError& finished) {  // the command has said what was wrong
-    return finished.get_exit_code();
-  } catch (const CLI::ParseError& problem) {
-    std::fprintf(stderr, "leasehold: %s; see: leasehold --help\n", problem.what());
-    return leasehold::kExitUsage;
-  }
-  return leasehold::kExitDone;
+  std::signal(SIGPIPE, SIG_IGN);  // whoever reads may stop: `leasehold events --follow | head`
+  leasehold::SystemClock clock;
+  const bool somebody = ::isatty(STDIN_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0;
+  leasehold::Console console{std::cout,
+                             std::cerr,
+                             somebody ? &std::cin : nullptr,
+                             leasehold::terminal_width(STDOUT_FILENO),
+                             false,
+                             clock};
+  return leasehold::run_command_line(argc, argv, console);
 }

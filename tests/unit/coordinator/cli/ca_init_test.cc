@@ -15,9 +15,9 @@ namespace fs = std::filesystem;
 namespace {
 
 const std::set<std::string> kFiles = {
-    "root.pem",        "root.key",        "issuing.pem",    "issuing.key", "site-ca.pem",
-    "site-ca.key",     "site-agent.pem",  "site-agent.key", "gateway.pem", "gateway.key",
-    "coordinator.pem", "coordinator.key", "site-cas.json"};
+    "root.pem",        "root.key",        "issuing.pem",    "issuing.key",  "site-ca.pem",
+    "site-ca.key",     "site-agent.pem",  "site-agent.key", "gateway.pem",  "gateway.key",
+    "coordinator.pem", "coordinator.key", "operator.pem",   "operator.key", "site-cas.json"};
 
 struct Folder {
   std::string path;
@@ -99,8 +99,12 @@ TEST_CASE("the files of ca init pass the judge, and openssl verify") {
   CHECK(judge_file(folder, leaf("gateway"), Verb::kServeGateway, "127.0.0.1").allowed);
   CHECK_FALSE(
       judge_file(folder, leaf("gateway"), Verb::kServeGateway, "gateway.s1.example.net").allowed);
-  CHECK(judge_file(folder, leaf("coordinator"), Verb::kSyncRows).allowed);
-  for (const char* name : {"site-agent", "gateway", "coordinator"}) {
+  CHECK(
+      judge_file(folder, leaf("coordinator"), Verb::kSyncRows, "coordinator.example.net").allowed);
+  const Judgement first = judge_file(folder, leaf("operator"), Verb::kCallApi);
+  CHECK(first.allowed);
+  CHECK(first.identity.uri() == "spiffe://example.net/operator/admin");
+  for (const char* name : {"site-agent", "gateway", "coordinator", "operator"}) {
     std::string pem = folder.out() + "/" + name + ".pem";
     SubprocessOutcome outcome = run({"openssl", "verify", "-x509_strict", "-CAfile",
                                      folder.out() + "/root.pem", "-untrusted", pem, pem});

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "coordinator/cli/evidence_command.h"
+#include "coordinator/cli/evidence_verify.h"
 #include "core/base/files.h"
 #include "core/base/subprocess.h"
 #include "tests/support/evidence_fixture.h"
@@ -29,7 +29,7 @@ struct Files {
   }
   EvidenceVerifyOptions options() const {
     return {folder + "/evidence.json", folder + "/root.pem",       "example.net", true,
-            pki.site_ca_sha256,        "2026-11-29T12:00:00.000Z", false};
+            pki.site_ca_sha256,        "2026-11-29T12:00:00.000Z", false,         ""};
   }
   // The program itself.
   SubprocessOutcome run(std::vector<std::string> more) const {

@@ -1,5 +1,6 @@
-// The noun `ca` of the command line. `ca init` works offline: it makes the certificate authorities
-// of a domain with its first site, and the leaves of that site's daemons, as files.
+// `ca init`, without the command line's library. It works offline: it makes the certificate
+// authorities of a domain with its first site, and the leaves of the daemons and of the first
+// operator, as files.
 #pragma once
 
 #include <string>
@@ -8,19 +9,16 @@
 #include "core/base/clock.h"
 #include "core/base/result.h"
 
-namespace CLI {
-class App;
-}
-
 namespace leasehold {
-
-void add_ca_command(CLI::App& app);
 
 struct CaInitOptions {
   std::string domain;
   std::string site;
   std::vector<std::string> gateway_dns;  // empty: gateway.<site>.<domain>
   std::vector<std::string> gateway_ips;
+  std::vector<std::string> coordinator_dns;  // empty: coordinator.<domain>
+  std::vector<std::string> coordinator_ips;
+  std::string operator_name = "admin";
   std::string out;  // a folder that does not exist yet, or is empty
 };
 

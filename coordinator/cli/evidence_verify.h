@@ -1,5 +1,5 @@
-// The noun `evidence` of the command line. `evidence verify` works offline: a file, a root
-// certificate, and what the reader knows; no coordinator and no clock is asked. It prints what the
+// `evidence verify`, without the command line's library. It works offline: a file, a root
+// certificate, and what the reader knows; no coordinator and no clock is asked. It tells what the
 // evidence shows and ends with one verdict.
 #pragma once
 
@@ -7,22 +7,17 @@
 
 #include "core/base/result.h"
 
-namespace CLI {
-class App;
-}
-
 namespace leasehold {
-
-void add_evidence_command(CLI::App& app);
 
 struct EvidenceVerifyOptions {
   std::string file;
-  std::string root_file;  // root.pem
+  std::string root_file;  // root.pem; "": from the configuration, as the domain
   std::string domain;
   bool unreceipted = false;  // a file without a receipt: then both below are needed
   std::string site_ca;       // SHA-256 in hex, as recorded for the site when the file was made
   std::string at;            // RFC 3339: when the file is known to have existed
   bool json = false;
+  std::string config_file;  // as of --config
 };
 
 struct EvidenceVerdict {
