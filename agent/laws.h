@@ -1,4 +1,4 @@
-// The laws of DESIGN section 4 that can be seen in a change of a node's row, asserted in the one
+// The laws (docs/laws.md) that can be seen in a change of a node's row, asserted in the one
 // place through which every row of a site is written. A change that breaks one is INTERNAL and
 // fails the transaction with everything in it. The table of allowed state moves is here. Values
 // only.

@@ -20,7 +20,6 @@ MAY_INCLUDE = {
     "pxe": ["core"],
     "pxe/ramdisk": ["core"],
     "agent": ["core", "drivers", "firmware", "pxe"],
-    "agent/cli": ["agent", "core", "drivers", "firmware", "pxe"],
     "agent/gateway": ["core"],
     "coordinator": ["core"],
     "coordinator/cli": ["core", "coordinator"],

@@ -1,4 +1,4 @@
-// power.setPower off: ForceOff until the BMC reads Off twice. Success is the reading, never the
+// power.setPower off: ForceOff until the BMC has read Off three times. Success is the reading, never the
 // status code of the Reset. Runs on a step's thread.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The `pool_policy` row (protocols.md; spec/demands.md P1 to P10): what a pool asks of a lease and
-// of its teardown. Read where a row enters and again by each step that needs it; one reader for
+// The `pool_policy` row (docs/protocols.md; demands P1 to P10): what a pool asks of a lease and of
+// its teardown. Read where a row enters and again by each step that needs it; one reader for
 // both sides of the contract. Values only, any thread. An unknown field is refused, never skipped.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Who a certificate speaks for: one SPIFFE URI SAN, read and written here only (DESIGN section 6).
+// Who a certificate speaks for: one SPIFFE URI SAN, read and written here only (docs/protocols.md).
 // A site is a *host* of the URI, because X.509 name constraints work on hosts:
 //   spiffe://<site>.<domain>/node/<node>/<generation>/ramdisk/<run>     (platform ramdisk of one
 //   run) spiffe://<site>.<domain>/node/<node>/<generation>/node-tenant       (a lessee's OS)

@@ -1,4 +1,4 @@
-// The traps of JSON that are known (DESIGN section 10): each is refused, or survived.
+// The traps of JSON that are known: each is refused, or survived.
 #include "core/base/json.h"
 
 #include <catch2/catch.hpp>
