@@ -37,7 +37,7 @@ Subject ResultContext::node_subject() const {
 }
 
 Checked<void> check_context(const ResultContext& expected, const ResultContext& found) {
-  // In order of DESIGN section 6; both sides as text, for the detail.
+  // In a fixed order; both sides as text, for the detail.
   struct Member {
     std::string expected, found;
     EvidenceReason reason;

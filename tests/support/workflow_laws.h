@@ -1,4 +1,4 @@
-// The four workflow laws (STYLE.md), over any workflow: (1) each step twice, (2) failure at each
+// The four workflow laws (docs/laws.md), over any workflow: (1) each step twice, (2) failure at each
 // step, (3) a crash after each journal write, then a restart, (4) the reply lost after the act. A
 // workflow comes with a factory that makes a fresh world for it; the harness finds the journal's
 // points itself, in an undisturbed run. Everything runs in one thread and in virtual time. Tests
