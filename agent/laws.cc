@@ -46,6 +46,43 @@ Status check_trust_return(const NodeRow& before, const NodeRow& after) {
   return {};
 }
 
+// What a tenant has is taken from it by a trust return alone.
+Status check_kept_lease(const NodeRow& before, const NodeRow& after) {
+  if (before.tenant_root && !after.tenant_root) {
+    return broken("trust-first", "tenant_root is cleared only together with the trust");
+  }
+  if (before.lease != after.lease) {
+    return broken("trust-first", "the lease is cleared only together with the trust");
+  }
+  return {};
+}
+
+Status check_trust_and_generation(const NodeRow& before, const NodeRow& after) {
+  bool was_tenants = before.trust == Trust::kTenantControlled;
+  bool is_tenants = after.trust == Trust::kTenantControlled;
+  if (after.generation < before.generation) {
+    return broken("generation-rises", "a generation never falls");
+  }
+  if (was_tenants && !is_tenants) return check_trust_return(before, after);
+  if (!was_tenants && is_tenants) {
+    if (after.generation == before.generation + 1) return {};
+    return broken("generation-rises", "entering a lease raises the generation by one");
+  }
+  // A restored database jumps over whatever was used since its backup (agent/sync/restore).
+  int64_t risen = after.generation - before.generation;
+  if (risen != 0 && risen != limits::kGenerationJump) {
+    return broken("generation-rises", "a generation rises where a lease begins or ends");
+  }
+  return was_tenants ? check_kept_lease(before, after) : Status();
+}
+
+// Off was read since, and the row says when: nothing else pays the debt.
+Status check_power_debt(const NodeRow& before, const NodeRow& after) {
+  if (!before.power_off_owed || after.power_off_owed) return {};
+  if (!after.off_read_at.empty() && after.off_read_at != before.off_read_at) return {};
+  return broken("fail-closed", "an owed power-off is paid by reading Off, and by nothing else");
+}
+
 Status check_ready(const NodeRow& after) {
   if (after.trust != Trust::kPlatform || after.tenant_root || !after.lease.empty()) {
     return broken("no-dirty-ready", "ready needs platform trust and no lease");
@@ -115,16 +152,8 @@ Status check_node_change(const NodeRow* before, const NodeRow& after) {
     return broken("state table", std::string(node_state_name(before->state)) + " to " +
                                      std::string(node_state_name(after.state)));
   }
-  if (after.generation < before->generation) {
-    return broken("generation-rises", "a generation never falls");
-  }
-  if (before->trust == Trust::kTenantControlled && after.trust == Trust::kPlatform) {
-    TRY(check_trust_return(*before, after));
-  }
-  if (before->trust == Trust::kPlatform && after.trust == Trust::kTenantControlled &&
-      after.generation != before->generation + 1) {
-    return broken("generation-rises", "entering a lease raises the generation by one");
-  }
+  TRY(check_trust_and_generation(*before, after));
+  TRY(check_power_debt(*before, after));
   TRY(check_clean_run(*before, after));
   if (before->state != after.state && after.state == kEnrolling) TRY(check_enrolling(after));
   if (before->state != after.state && after.state == kReady) TRY(check_ready(after));
@@ -132,16 +161,41 @@ Status check_node_change(const NodeRow* before, const NodeRow& after) {
   return {};
 }
 
+namespace {
+
+// The one that opens the BMC dies only when another takes its place, or if a person gave it and the
+// BMC never took it.
+Status check_confirmed_end(const VaultVersion& before, const VaultVersion& after,
+                           bool another_may_open) {
+  if (before.state != VersionState::kConfirmed || after.state == VersionState::kConfirmed)
+    return {};
+  bool never_opened = before.run.empty() && before.refused;
+  if (after.state == VersionState::kSuperseded && another_may_open) return {};
+  if (after.state == VersionState::kDead && (another_may_open || never_opened)) return {};
+  return broken("credential-kept", "the confirmed version dies only when another takes its place");
+}
+
+}  // namespace
+
 Status check_vault_change(const std::vector<VaultVersion>& others, const VaultVersion& after) {
   int alive = after.state == VersionState::kDead ? 0 : 1;
+  bool another_may_open = false;
+  const VaultVersion* before = nullptr;
   for (const VaultVersion& other : others) {
+    if (other.version_key == after.version_key) before = &other;
     if (other.version_key == after.version_key || other.state == VersionState::kDead) continue;
     if (other.account != after.account || other.protocol != after.protocol) continue;
     ++alive;
+    bool superseded = other.state == VersionState::kSuperseded;
+    another_may_open = another_may_open || (!other.refused && !other.sealed.empty() && !superseded);
+    if (superseded && after.state == VersionState::kSuperseded) {
+      return broken("credential-kept", "one superseded version at a time");
+    }
     if (other.state == VersionState::kConfirmed && after.state == VersionState::kConfirmed) {
       return broken("credential-kept", "one confirmed version at a time");
     }
   }
+  if (before != nullptr) TRY(check_confirmed_end(*before, after, another_may_open));
   if (alive > limits::kVaultVersionsAlive) {
     return broken("credential-kept", "three versions at most are kept alive");
   }

@@ -100,6 +100,10 @@ void PowerDebt::settled(const NodeId& node, const Status& off) {
   log_line(LogEvent::kPowerOffOwed,
            Json{{"node", node.str()}, {"message", scrubbed(off.error().text())}});
   tools_.busy->release(node);
+  // Each try of a wrong password counts towards a lockout (quirk A9): at the slowest pace only.
+  if (off.error().code == Code::kCredentialRefused) {
+    debts_[node].retry_ms = limits::kPowerOffRetryMaxMs;
+  }
   retry_later(node);
 }
 
@@ -107,6 +111,7 @@ void PowerDebt::paid(const NodeId& node) {
   auto pay = [this, node](Sql& sql) -> Status {
     NodeRow row = TRY(Store::node(sql, node));
     row.power_off_owed = false;
+    row.off_read_at = format_time(tools_.clock->now_ms());
     TRY(Store::put(sql, row.change()));
     return Store::put(sql, event_row(random_id(*tools_.random, "e"), "node.power-off-paid", node,
                                      tools_.clock->now_ms(), Json::object()));

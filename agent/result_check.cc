@@ -79,6 +79,8 @@ Result<CheckedResult> check_result(const Tools& tools, const NodeRow& node,
     return refused(command, EvidenceRefusal{EvidenceReason::kMalformed, parsed.error().message});
   }
   Expectation expected = TRY(expectation_of(node, command));
+  // Law tenant-never-attests: the verifier judges the envelope's own signer for kAttest, whoever
+  // brought it here.
   Checked<VerifiedResult> verified =
       verify_result(parsed.value(), expected, tools.identity->anchors, now_ms);
   ResultRow row;

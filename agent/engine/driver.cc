@@ -47,6 +47,7 @@ bool Driver::advance(Run& run) {
 // --- committing
 // -----------------------------------------------------------------------------------
 
+// Law journal-first: a step runs only once its record is durable.
 bool Driver::save(Run& run) {
   host_.forget_events(run);
   Status written = recorder_.write(run);

@@ -46,6 +46,7 @@ Status open(Sql& sql, const JournalRecord& opened, const NodeId& node) {
   std::string other;
   TRY(sql.query("SELECT run FROM open_run WHERE node=?1 OR run=?2", {node.str(), opened.run.str()},
                 [&](const SqlRow& row) { other = row.text(0); }));
+  // Law one-run; the table's UNIQUE asserts it once more.
   if (!other.empty()) {
     return Error(Code::kConflict, "node " + node.str() + " has the open run " + other);
   }

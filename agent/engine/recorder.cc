@@ -57,7 +57,10 @@ JournalRecord Recorder::record(const Run& run, JournalKind kind, Json body) cons
 
 void Recorder::add(Run& run, JournalRecord record) const {
   Result<RunState> after = apply(std::move(run.state), record);
-  if (!after.ok()) check_failed(__FILE__, __LINE__, "a possible record", after.error().text());
+  if (!after.ok()) {
+    check_failed(__FILE__, __LINE__, "law journal-first: a record that may follow",
+                 after.error().text());
+  }
   run.state = std::move(after).value();
   if (!record.place.empty() && record.kind != JournalKind::kStarted) {
     run.commit->engine_rows.push_back(step_row(run.state, record, run.workflow));

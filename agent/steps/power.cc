@@ -77,6 +77,7 @@ StepOutcome power_off(const Tools& tools, StepContext& context, bool clears_debt
   Done done{Json{{"state", "Off"}}, {}, {}};
   if (clears_debt && node.value().power_off_owed) {
     node.value().power_off_owed = false;
+    node.value().off_read_at = format_time(tools.clock->now_ms());
     done.rows.push_back(node.value().change());
   }
   return done;

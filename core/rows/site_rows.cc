@@ -48,6 +48,7 @@ Result<NodeRow> NodeRow::parse(const Json& row) {
   node.role = TRY(json_string_or(row, "role", ""));
   node.hardware_key = TRY(json_string_or(row, "hardwareKey", ""));
   node.power_off_owed = TRY(json_bool(row, "powerOffOwed"));
+  node.off_read_at = TRY(json_string_or(row, "offReadAt", ""));
   node.lease = LeaseId(TRY(json_string_or(row, "lease", "")));
   node.clean_run = TRY(json_string_or(row, "cleanRun", ""));
   Json bmc = TRY(json_object(row, "bmc"));
@@ -83,6 +84,7 @@ RowChange NodeRow::change() const {
               {"role", role},
               {"hardwareKey", hardware_key},
               {"powerOffOwed", power_off_owed},
+              {"offReadAt", off_read_at},
               {"lease", lease.str()},
               {"cleanRun", clean_run},
               {"bmc",

@@ -1,4 +1,4 @@
-// Typed views of the rows a site owns, with the names of DESIGN section 3. Reading a row that the
+// Typed views of the rows a site owns, with the names of docs/protocols.md. Reading a row that the
 // site itself wrote cannot fail unless the database is damaged; it is checked all the same, because
 // a node whose state cannot be read must not be touched. Values only.
 #pragma once
@@ -35,6 +35,7 @@ struct NodeRow {
   std::string role;
   std::string hardware_key;
   bool power_off_owed = false;
+  std::string off_read_at;  // when an owed power-off was read, so often as is asked for; or empty
   LeaseId lease;
   std::string clean_run;  // the run whose evidence made it ready last
   std::string bmc_url;

@@ -199,6 +199,7 @@ Verdict check_recorded(const std::string& site_ca_der, const Anchors& anchors, J
                 "the site CA is not recorded for site " + out.identity.site);
 }
 
+// Law tenant-never-attests: among others, a node-tenant may not kAttest (matrix.cc).
 Verdict check_verb(const JudgeRequest& request, const Identity& identity) {
   if (kind_may(identity.kind, request.verb)) return {};
   return refuse(ChainRefusal::kKindMayNot,

@@ -1,4 +1,4 @@
-// The laws of DESIGN section 4 that show in a change of rows, by their names.
+// The laws (docs/laws.md) that show in a change of rows, by their names.
 #include <catch2/catch.hpp>
 
 #include "agent/intake.h"
@@ -112,7 +112,7 @@ TEST_CASE("law fail-closed: a failure keeps trust, is in maintenance and owes po
   CHECK(law(releasing(), free_of_debt) == "fail-closed");
   NodeRow forgiven = failed;
   forgiven.tenant_root = false;
-  CHECK(law(releasing(), forgiven) == "fail-closed");
+  CHECK(law(releasing(), forgiven) == "trust-first");
 }
 
 TEST_CASE(
@@ -172,6 +172,101 @@ TEST_CASE("law fail-closed: only a machine that is another node's is not switche
   known.maintenance = true;
   known.failure = failed.failure;
   CHECK(law(released, known) == "fail-closed");
+}
+
+TEST_CASE("law trust-first: what a tenant has is taken only together with the trust") {
+  NodeRow kept = releasing();
+  kept.maintenance = true;
+  CHECK(law(releasing(), kept).empty());
+  NodeRow rootless = releasing();
+  rootless.tenant_root = false;
+  CHECK(law(releasing(), rootless) == "trust-first");
+  NodeRow unleased = releasing();
+  unleased.lease = LeaseId();
+  CHECK(law(releasing(), unleased) == "trust-first");
+  NodeRow anothers = releasing();
+  anothers.lease = LeaseId("l-2");
+  CHECK(law(releasing(), anothers) == "trust-first");
+}
+
+TEST_CASE("law generation-rises: without a lease's begin or end only a restore's jump raises it") {
+  for (const NodeRow& node : {releasing(), exited()}) {
+    NodeRow same = node;
+    same.maintenance = true;
+    CHECK(law(node, same).empty());
+    NodeRow restored = node;
+    restored.generation += limits::kGenerationJump;
+    CHECK(law(node, restored).empty());
+    for (int64_t by :
+         {int64_t{1}, int64_t{2}, limits::kGenerationJump - 1, limits::kGenerationJump + 1}) {
+      NodeRow jumped = node;
+      jumped.generation += by;
+      CHECK(law(node, jumped) == "generation-rises");
+    }
+  }
+}
+
+TEST_CASE("law fail-closed: an owed power-off is dropped only with a reading of Off") {
+  NodeRow owing = releasing();
+  owing.state = NodeState::kFailed;
+  owing.failed_from = "releasing";
+  owing.maintenance = true;
+  owing.power_off_owed = true;
+  owing.off_read_at = "2026-01-01T00:00:00.000Z";
+  NodeRow dropped = owing;
+  dropped.power_off_owed = false;
+  CHECK(law(owing, dropped) == "fail-closed");
+  NodeRow vague = dropped;
+  vague.off_read_at.clear();
+  CHECK(law(owing, vague) == "fail-closed");
+  NodeRow paid = dropped;
+  paid.off_read_at = "2026-01-01T00:00:07.000Z";
+  CHECK(law(owing, paid).empty());
+}
+
+TEST_CASE("law credential-kept: the confirmed version dies only when another takes its place") {
+  VaultVersion confirmed;
+  confirmed.version_key = "n1-redfish-1";
+  confirmed.state = VersionState::kConfirmed;
+  confirmed.sealed = "x";
+  confirmed.run = "r-0";
+  VaultVersion fresh = confirmed;
+  fresh.version_key = "n1-redfish-2";
+  fresh.state = VersionState::kPending;
+  VaultVersion dead = confirmed;
+  dead.state = VersionState::kDead;
+  dead.sealed.clear();
+  CHECK_FALSE(check_vault_change({confirmed}, dead).ok());
+  CHECK(check_vault_change({confirmed, fresh}, dead).ok());
+  VaultVersion demoted = confirmed;
+  demoted.state = VersionState::kPending;
+  CHECK_FALSE(check_vault_change({confirmed, fresh}, demoted).ok());
+  fresh.refused = true;  // the BMC said no to it
+  CHECK_FALSE(check_vault_change({confirmed, fresh}, dead).ok());
+  fresh.refused = false;
+  fresh.protocol = "ipmi";  // it opens something else
+  CHECK_FALSE(check_vault_change({confirmed, fresh}, dead).ok());
+  // A person gave it, and the BMC never took it.
+  VaultVersion mistyped = confirmed;
+  mistyped.run.clear();
+  mistyped.refused = true;
+  CHECK(check_vault_change({mistyped}, dead).ok());
+}
+
+TEST_CASE("law credential-kept: one superseded version at most, and it has its secret") {
+  VaultVersion confirmed;
+  confirmed.version_key = "n1-redfish-3";
+  confirmed.state = VersionState::kConfirmed;
+  confirmed.sealed = "x";
+  VaultVersion last = confirmed;
+  last.version_key = "n1-redfish-2";
+  last.state = VersionState::kSuperseded;
+  CHECK(check_vault_change({confirmed}, last).ok());
+  VaultVersion another = last;
+  another.version_key = "n1-redfish-1";
+  CHECK_FALSE(check_vault_change({confirmed, last}, another).ok());
+  last.sealed.clear();
+  CHECK_FALSE(check_vault_change({confirmed}, last).ok());
 }
 
 TEST_CASE("the state table allows exactly the moves of the design") {
