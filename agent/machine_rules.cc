@@ -1,6 +1,7 @@
 #include "agent/machine_rules.h"
 
 #include <algorithm>
+#include <array>
 
 #include "agent/result_check.h"
 #include "core/base/bytes.h"
@@ -10,22 +11,34 @@
 namespace leasehold {
 namespace {
 
+constexpr std::array<std::string_view, 14> kDoorRefusalNames = {
+    "no-such-boot",   "boot-of-another-run", "boot-closed",   "boot-claimed-twice", "wrong-token",
+    "run-not-open",   "generation-raised",   "not-a-ramdisk", "wrong-node",         "never-issued",
+    "ramdisk-closed", "not-its-command",     "lessee",        "lessee-fenced"};
+static_assert(static_cast<size_t>(DoorRefusal::kLesseeFenced) + 1 == kDoorRefusalNames.size());
 constexpr size_t kReasonBytes = 400;
 constexpr int64_t kClockSlackMs = 5 * 60 * 1000;
 
+Error refused(DoorRefusal refusal, const std::string& text) {
+  bool lessee = refusal == DoorRefusal::kLessee || refusal == DoorRefusal::kLesseeFenced;
+  return Error(lessee ? Code::kTenantControlled : Code::kForbidden,
+               std::string(door_refusal_name(refusal)) + ": " + text);
+}
+
 Result<RamdiskRow> ramdisk_by_boot(Sql& sql, const std::string& boot) {
   Json row = TRY(Store::get(sql, "ramdisk", boot));
-  if (row.is_null()) return Error(Code::kForbidden, "there is no such boot");
+  if (row.is_null()) return refused(DoorRefusal::kNoSuchBoot, "this site has opened no such boot");
   return RamdiskRow::parse(row);
 }
 
 // The run is open and the node is still in the generation in which the run began.
 Result<NodeRow> node_of_open_run(Sql& sql, const RunId& run) {
   Json row = TRY(Store::get(sql, "run", run.str()));
-  if (json_text(row, "state") != "open") return Error(Code::kForbidden, "the run is not open");
+  if (json_text(row, "state") != "open")
+    return refused(DoorRefusal::kRunNotOpen, "this run is none of the open ones");
   NodeRow node = TRY(Store::node(sql, NodeId(json_text(row, "node"))));
   if (TRY(json_int(row, "generation")) != node.generation) {
-    return Error(Code::kForbidden, "the node has another generation by now");
+    return refused(DoorRefusal::kGenerationRaised, "the node has another generation by now");
   }
   return node;
 }
@@ -35,15 +48,21 @@ Result<RamdiskRow> ramdisk_by_serial(Sql& sql, const NodeId& node, const std::st
     RamdiskRow ramdisk = TRY(RamdiskRow::parse(row));
     if (ramdisk.serial == serial && !serial.empty()) return ramdisk;
   }
-  return Error(Code::kForbidden, "this certificate is not of an open ramdisk");
+  return refused(DoorRefusal::kNeverIssued, "no ramdisk of this node was given this certificate");
+}
+
+// A tenant's certificate is a tenant's, whatever else is wrong with the request. Once its node is
+// fenced (node.fencedRun), it is nobody's.
+Error refused_lessee(Sql& sql, const Identity& lessee) {
+  Result<NodeRow> node = Store::node(sql, NodeId(lessee.node));
+  bool fenced = node.ok() &&
+                (!node.value().fenced_run.empty() || node.value().generation != lessee.generation);
+  if (!fenced) return refused(DoorRefusal::kLessee, "a lessee's certificate may not do this");
+  return refused(DoorRefusal::kLesseeFenced,
+                 "this lessee was fenced: its certificates say nothing any more");
 }
 
 Error refused_chain(const Judgement& judgement) {
-  // A tenant's certificate is a tenant's, whatever else is wrong with the request.
-  if (judgement.refusal == ChainRefusal::kKindMayNot &&
-      judgement.identity.kind == IdentityKind::kNodeTenant) {
-    return Error(Code::kTenantControlled, "a lessee's certificate may not do this");
-  }
   return Error(Code::kUnauthenticated,
                std::string(chain_refusal_name(judgement.refusal)) + ": " + judgement.detail);
 }
@@ -106,6 +125,10 @@ Result<JoinOutcome> first_join(Sql& sql, const Tools& tools, RamdiskRow ramdisk,
 
 }  // namespace
 
+std::string_view door_refusal_name(DoorRefusal refusal) {
+  return kDoorRefusalNames[static_cast<size_t>(refusal)];
+}
+
 Result<RamdiskCaller> judge_ramdisk(Sql& sql, const Tools& tools,
                                     const std::vector<std::string>& chain_der, Verb verb) {
   if (chain_der.empty()) {
@@ -116,19 +139,26 @@ Result<RamdiskCaller> judge_ramdisk(Sql& sql, const Tools& tools,
   request.instant_ms = tools.clock->now_ms();
   request.verb = verb;
   Judgement judgement = judge(request, tools.identity->anchors);
+  bool genuine = judgement.allowed || judgement.refusal == ChainRefusal::kKindMayNot;
+  if (genuine && judgement.identity.kind == IdentityKind::kNodeTenant) {
+    return refused_lessee(sql, judgement.identity);
+  }
   if (!judgement.allowed) return refused_chain(judgement);
   if (judgement.identity.kind != IdentityKind::kRamdisk ||
       judgement.identity.site != tools.identity->site) {
-    return Error(Code::kForbidden, "only this site's platform ramdisk may do this");
+    return refused(DoorRefusal::kNotARamdisk, "only this site's platform ramdisk may do this");
   }
   NodeRow node = TRY(node_of_open_run(sql, RunId(judgement.identity.run)));
-  if (node.id.str() != judgement.identity.node ||
-      node.generation != judgement.identity.generation) {
-    return Error(Code::kForbidden, "this certificate is of another node or generation");
+  if (node.id.str() != judgement.identity.node) {
+    return refused(DoorRefusal::kWrongNode, "this certificate's run is another node's");
+  }
+  if (node.generation != judgement.identity.generation) {
+    return refused(DoorRefusal::kGenerationRaised, "this certificate is of another generation");
   }
   RamdiskRow ramdisk = TRY(ramdisk_by_serial(sql, node.id, judgement.leaf_serial));
   if (ramdisk.state != "joined") {
-    return Error(Code::kForbidden, "this ramdisk is closed: another one was opened since");
+    return refused(DoorRefusal::kRamdiskClosed,
+                   "another one was opened since, or the run is past it");
   }
   return RamdiskCaller{judgement.identity, ramdisk, node};
 }
@@ -138,23 +168,28 @@ Result<JoinOutcome> decide_join(Sql& sql, const Tools& tools, const Json& body) 
   std::string csr_pem = TRY(json_string(body, "csr"));
   std::string mac = TRY(json_string(body, "mac"));
   RamdiskRow ramdisk = TRY(ramdisk_by_boot(sql, TRY(json_string(body, "boot"))));
-  if (ramdisk.run.str() != run) return Error(Code::kForbidden, "this boot is of another run");
-  if (ramdisk.state == "closed" || ramdisk.state == "claimed-twice") {
-    return Error(Code::kForbidden, "this boot is closed");
+  if (ramdisk.run.str() != run)
+    return refused(DoorRefusal::kBootOfAnotherRun, "the join names another run than its boot's");
+  if (ramdisk.state == "closed") {
+    return refused(DoorRefusal::kBootClosed,
+                   "another boot was opened since, or the run is past it");
+  }
+  if (ramdisk.state == "claimed-twice") {
+    return refused(DoorRefusal::kBootClaimedTwice, "two machines have asked for this boot");
   }
   NodeRow node = TRY(node_of_open_run(sql, ramdisk.run));
   std::string token =
       TRY(base64_decode(TRY(tools.vault->open_text(ramdisk.sealed_token, ramdisk.bound()))));
   std::string der = TRY(csr_der(csr_pem));
   if (!equal_constant_time(hex_encode(hmac_sha256(token, der)), mac)) {
-    return Error(Code::kForbidden, "the CSR is not authenticated by this boot's token");
+    return refused(DoorRefusal::kWrongToken, "the CSR is not authenticated by this boot's token");
   }
   std::string digest = sha256_hex(der);
   if (ramdisk.state == "armed") return first_join(sql, tools, ramdisk, node, csr_pem, digest);
   if (ramdisk.csr_sha256 == digest) return JoinOutcome{join_answer(ramdisk), ramdisk.run};
   ramdisk.state = "claimed-twice";
   TRY(Store::put(sql, ramdisk.change()));
-  return Error(Code::kForbidden, "this boot's token was used by another machine");
+  return refused(DoorRefusal::kBootClaimedTwice, "this boot's token was used by another machine");
 }
 
 Result<Json> open_commands(Sql& sql, const RamdiskCaller& caller, int64_t after) {
@@ -186,10 +221,10 @@ Result<ResultOutcome> decide_result(Sql& sql, const Tools& tools,
   RamdiskCaller caller = TRY(judge_ramdisk(sql, tools, chain_der, Verb::kAttest));
   std::string id = TRY(json_string(body, "command"));
   Json row = TRY(Store::get(sql, "command", id));
-  if (row.is_null()) return Error(Code::kForbidden, "there is no such command");
+  if (row.is_null()) return refused(DoorRefusal::kNotItsCommand, "there is no such command");
   CommandRow command = TRY(CommandRow::parse(row));
   if (command.run != caller.ramdisk.run || command.boot != caller.ramdisk.boot) {
-    return Error(Code::kForbidden, "this command was given to another ramdisk");
+    return refused(DoorRefusal::kNotItsCommand, "this command was given to another ramdisk");
   }
   Result<CheckedResult> arrived =
       check_result(tools, caller.node, command, body, tools.clock->now_ms());
@@ -213,10 +248,10 @@ Result<ResultOutcome> decide_result(Sql& sql, const Tools& tools,
 Status refuse_command(Sql& sql, const RamdiskCaller& caller, const std::string& id,
                       const std::string& why) {
   Json row = TRY(Store::get(sql, "command", id));
-  if (row.is_null()) return Error(Code::kForbidden, "there is no such command");
+  if (row.is_null()) return refused(DoorRefusal::kNotItsCommand, "there is no such command");
   CommandRow command = TRY(CommandRow::parse(row));
   if (command.run != caller.ramdisk.run || command.boot != caller.ramdisk.boot) {
-    return Error(Code::kForbidden, "this command was given to another ramdisk");
+    return refused(DoorRefusal::kNotItsCommand, "this command was given to another ramdisk");
   }
   command.refused = scrubbed(why.substr(0, kReasonBytes));
   return Store::put(sql, command.change());

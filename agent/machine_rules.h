@@ -8,6 +8,26 @@
 
 namespace leasehold {
 
+// Why the door sends a machine away whose certificate is genuine: a closed list, FORBIDDEN but for
+// the lessees, which are TENANT_CONTROLLED. An error's message begins with the name and ": ".
+enum class DoorRefusal {
+  kNoSuchBoot,
+  kBootOfAnotherRun,
+  kBootClosed,
+  kBootClaimedTwice,
+  kWrongToken,
+  kRunNotOpen,
+  kGenerationRaised,
+  kNotARamdisk,
+  kWrongNode,
+  kNeverIssued,
+  kRamdiskClosed,
+  kNotItsCommand,
+  kLessee,
+  kLesseeFenced,
+};
+std::string_view door_refusal_name(DoorRefusal refusal);
+
 // Who asks, by its certificate, allowed for `verb` now: the run is open, its generation is the
 // node's, the ramdisk is the open one of this run by serial.
 struct RamdiskCaller {
