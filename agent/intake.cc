@@ -109,6 +109,10 @@ Result<RunId> Intake::start(Sql& sql, const WorkRow& work) {
     node.failed_from = "ready";
     node.maintenance = true;
     node.power_off_owed = true;
+    node.failure = Json{{"code", code_name(Code::kQuarantined)},
+                        {"message", "taken out of use by work " + work.id.str()},
+                        {"run", ""},
+                        {"at", format_time(tools_.clock->now_ms())}};
     TRY(Store::put(sql, node.change()));
     TRY(event(sql, "node.quarantined", node, Json::object()));
     return RunId();

@@ -78,6 +78,23 @@ class DoorSite {
     REQUIRE(committed.ok());
     return outcome;
   }
+  // Of an engine over these rows, whose turns and threads are the virtual time's.
+  Engine::Options engine_options() {
+    Engine::Options made;
+    made.database = database.get();
+    made.clock = &time;
+    made.turns = &time;
+    made.threads = &time;
+    made.workflows = {workflow};
+    made.load = [this](Sql& sql, const RunInfo& run, Snapshot& rows) {
+      return world.load(sql, run, rows);
+    };
+    made.apply = [this](Sql& sql, const RowChange& change) { return world.apply(sql, change); };
+    made.fail_unknown = [this](const RunInfo& run, const Snapshot& rows, const Error& error) {
+      return world.fail_unknown(run, rows, error);
+    };
+    return made;
+  }
   Json row(const std::string& table, const std::string& key_of_row) {
     Json found;
     REQUIRE(in([&](Sql& sql) -> Status {
