@@ -7,7 +7,8 @@
 namespace leasehold {
 namespace {
 
-constexpr std::array<std::string_view, 3> kVersionStates = {"pending", "confirmed", "dead"};
+constexpr std::array<std::string_view, 4> kVersionStates = {"pending", "confirmed", "dead",
+                                                            "superseded"};
 
 Result<VersionState> version_state(const std::string& name) {
   for (size_t i = 0; i < kVersionStates.size(); ++i) {

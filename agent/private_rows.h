@@ -15,10 +15,12 @@ namespace leasehold {
 
 class Snapshot;
 
-enum class VersionState { kPending, kConfirmed, kDead };
+enum class VersionState { kPending, kConfirmed, kDead, kSuperseded };
 
 // One version of one credential of one BMC account on one protocol. Law credential-kept: exactly
-// one is confirmed; what opens the BMC is always among the confirmed and the pending.
+// one is confirmed; what opens the BMC is always among the confirmed and the pending. At most one
+// is superseded: it opened the BMC before the confirmed one did, and is kept until another rotation
+// ends well, for a BMC that forgets what it took.
 struct VaultVersion {
   std::string version_key;  // "<node>-<protocol>-<number>"
   NodeId node;
