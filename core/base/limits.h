@@ -69,6 +69,8 @@ inline constexpr int kBmcCollectionPages = 100;
 inline constexpr size_t kBmcCollectionMembers = 4096;
 inline constexpr size_t kBmcMessages = 64;       // Message.ExtendedInfo entries of one answer
 inline constexpr size_t kBmcMessageBytes = 256;  // of a BMC's own words in an error text
+inline constexpr size_t kBmcEchoBytes =
+    8;  // a shorter password may be a word that a BMC says anyway
 
 // Engine
 inline constexpr size_t kStepThreads = 1024;
