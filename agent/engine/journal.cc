@@ -3,6 +3,7 @@
 #include <array>
 
 #include "core/base/limits.h"
+#include "core/base/log.h"
 
 namespace leasehold {
 namespace {
@@ -146,7 +147,9 @@ Result<RunInfo> run_info_from(const RunId& run, const Json& body) {
 }
 
 Json error_json(const Error& error) {
-  return {{"code", code_name(error.code)}, {"message", error.message}, {"field", error.field}};
+  return {{"code", code_name(error.code)},
+          {"message", scrubbed(error.message)},
+          {"field", scrubbed(error.field)}};
 }
 
 Result<RunState> apply(RunState state, const JournalRecord& record) {

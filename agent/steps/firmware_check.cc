@@ -1,11 +1,20 @@
 #include "agent/steps/firmware_check.h"
 
+#include "core/base/log.h"
 #include "firmware/check.h"
 
 namespace leasehold {
 namespace {
 
 constexpr int64_t kUnreachableWithinMs = 300'000;
+
+// No rule claims these and no baseline judges them: they are the BMC's own words, on their way into
+// signed evidence that leaves the site.
+Versions told(const Versions& listed) {
+  Versions clean;
+  for (const auto& [id, version] : listed) clean[scrubbed(id)] = scrubbed(version);
+  return clean;
+}
 
 }  // namespace
 
@@ -29,7 +38,7 @@ StepOutcome firmware_check(const Tools& tools, StepContext& context) {
   FirmwareReading reading = read_components(inventory.value(), profile.value().components);
   FirmwareVerdict verdict = check_firmware(policy.value().firmware_baseline, reading);
   if (!verdict.status.ok()) return verdict.status.error();
-  return Done{Json{{"found", reading.found}, {"listed", reading.listed}}, {}, {}};
+  return Done{Json{{"found", reading.found}, {"listed", told(reading.listed)}}, {}, {}};
 }
 
 }  // namespace leasehold

@@ -73,11 +73,7 @@ Result<Reply> Transport::send_once(const Call& call) {
     options.fresh_connection = true;  // the BMC may have dropped the kept one without notice (T8)
     answer = client_.send(request, options);
   }
-  if (!answer.ok()) {
-    Error failed = std::move(answer).error();
-    failed.message = without_secrets(std::move(failed.message));
-    return std::move(failed).with(call.method + " " + call.path);
-  }
+  if (!answer.ok()) return told(std::move(answer).error().with(call.method + " " + call.path));
   const HttpResponse& response = answer.value();
   Reply reply;
   reply.status = response.status;
@@ -90,7 +86,11 @@ Result<Reply> Transport::send_once(const Call& call) {
     reply.body = std::move(body).value();
     reply.messages = extended_messages(reply.body);
   } else if (call.method == "GET" && reply.good()) {
-    return std::move(body).error().with("GET " + call.path);
+    return told(std::move(body).error().with("GET " + call.path));
+  }
+  if (call.method == "GET" && reply.good() && holds_secret(reply.body)) {
+    return told(Error(Code::kMalformed,
+                      "GET " + call.path + ": the answer holds a password or token of ours"));
   }
   return reply;
 }
@@ -114,17 +114,43 @@ Error Transport::error(const Call& call, const Reply& reply) const {
   if (message != nullptr) {
     std::string words = message->id;
     if (!message->text.empty()) words += (words.empty() ? "" : ": ") + message->text;
-    words = without_secrets(std::move(words));
+    words = without_secrets(std::move(words));  // before a cut could leave half of one
     if (words.size() > limits::kBmcMessageBytes) words.resize(limits::kBmcMessageBytes);
     text += ", " + words;
   }
   if (effect && reply.status >= 500) text += "; whether it took effect is unknown";
-  return Error(code_for(reply.status, effect), text);
+  return told(Error(code_for(reply.status, effect), text));
 }
 
 void Transport::keep_secret(const std::string& secret) {
   // A shorter one would tear holes into every text; no BMC's token or password is that short.
   if (secret.size() >= 4) secrets_.push_back(secret);
+}
+
+// Its path may be the BMC's words too: a link, a Location.
+Error Transport::told(Error error) const {
+  error.message = without_secrets(std::move(error.message));
+  error.field = without_secrets(std::move(error.field));
+  return error;
+}
+
+// As parsed, so that an escape in the text hides nothing.
+bool Transport::holds_secret(const Json& value) const {
+  auto found_in = [this](const std::string& text) {
+    return std::any_of(secrets_.begin(), secrets_.end(), [&](const std::string& secret) {
+      return secret.size() >= limits::kBmcEchoBytes && text.find(secret) != std::string::npos;
+    });
+  };
+  if (value.is_string()) return found_in(value.get_ref<const std::string&>());
+  if (value.is_array()) {
+    return std::any_of(value.begin(), value.end(),
+                       [this](const Json& entry) { return holds_secret(entry); });
+  }
+  if (!value.is_object()) return false;
+  for (const auto& [key, member] : value.items()) {
+    if (found_in(key) || holds_secret(member)) return true;
+  }
+  return false;
 }
 
 std::string Transport::without_secrets(std::string text) const {

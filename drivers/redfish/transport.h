@@ -46,7 +46,8 @@ class Transport {
   // Sends once, whatever comes back. Errors are the HttpClient's.
   Result<Reply> send_once(const Call& call);
   // A GET: repeated after a 5xx or a broken answer, up to limits::kBmcGetTries (T8, T9, T11). Any
-  // status is a Reply; MALFORMED if a good one holds no JSON.
+  // status is a Reply; MALFORMED if a good one holds no JSON, or holds a kept secret: what a BMC
+  // says goes into rows and signed evidence, and no sound one says a password.
   Result<Reply> get(const std::string& path, const HttpHeaders& headers);
 
   // `reply` as an Error: "what: HTTP 400, PropertyNotWritable: words". After a call with an effect
@@ -59,6 +60,9 @@ class Transport {
   Clock& clock() { return clock_; }
 
  private:
+  Error told(Error error) const;
+  bool holds_secret(const Json& value) const;
+
   HttpClient& client_;
   Clock& clock_;
   std::string origin_;

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/base/log.h"
+
 using namespace leasehold;
 
 namespace {
@@ -138,4 +140,12 @@ TEST_CASE("the first failure stays, outputs are kept by place") {
                           record(Kind::kFailed, "b"), cleanup("x"), second});
   CHECK(state.error->code == Code::kInternal);
   CHECK(state.outputs.at("a") == 5);
+}
+
+TEST_CASE("an error enters the journal without the secrets that the program knows") {
+  log_scrub("journal-Secret.1");
+  Json body = error_json(Error(Code::kRefused, "it said journal-Secret.1", "journal-Secret.1"));
+  CHECK(body["message"] == "it said [secret]");
+  CHECK(body["field"] == "[secret]");
+  CHECK(body["code"] == "REFUSED");
 }

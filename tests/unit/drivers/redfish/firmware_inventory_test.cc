@@ -68,3 +68,45 @@ TEST_CASE("a BMC without an UpdateService, and one whose inventory cannot be rea
   bmc.resources.erase("/redfish/v1/UpdateService");
   CHECK(bmc.open()->firmware_inventory().error().code == Code::kUnsupported);
 }
+
+TEST_CASE("P6: an answer that holds a password of ours is no answer") {
+  FakeBmc bmc;
+  auto driver = bmc.open();
+  REQUIRE(driver->power_state().ok());
+  bmc.resources[kInventory + "/BIOS"]["Version"] = "2 old-Secret.1";
+  FirmwareInventory inventory = driver->firmware_inventory().value();
+  CHECK_FALSE(inventory.complete);
+  for (const FirmwareItem& item : inventory.items) {
+    CHECK(item.version.find("old-Secret.1") == std::string::npos);
+  }
+  bmc.resources[kSystem]["SerialNumber"] = "old-Secret.1";
+  auto facts = driver->system_facts();
+  REQUIRE_FALSE(facts.ok());
+  CHECK(facts.error().code == Code::kMalformed);
+  CHECK(facts.error().message.find("old-Secret.1") == std::string::npos);
+}
+
+TEST_CASE("P6: a path that the BMC gives is its words too, in every kind of error") {
+  const std::string path = "/redfish/v1/Systems/old-Secret.1";
+  std::vector<FakeBmc::Answer> answers = {
+      [](const HttpRequest&) -> Result<HttpResponse> {
+        return HttpResponse{404, {}, ""};
+      },
+      [](const HttpRequest&) -> Result<HttpResponse> {
+        return HttpResponse{200, {}, "<html>"};
+      },
+      [](const HttpRequest&) -> Result<HttpResponse> { return Error(Code::kTimeout, "lost"); }};
+  for (const FakeBmc::Answer& answer : answers) {
+    FakeBmc bmc;
+    redfish::Transport transport(bmc, bmc.clock, "https://bmc.test", TlsClientPolicy{});
+    transport.keep_secret("old-Secret.1");
+    redfish::Call call;
+    call.path = path;
+    bmc.next("GET " + path, answer);
+    auto reply = transport.send_once(call);
+    Error error = reply.ok() ? transport.error(call, reply.value()) : reply.error();
+    CAPTURE(error.message);
+    CHECK(error.message.find("[secret]") != std::string::npos);
+    CHECK(error.message.find("old-Secret.1") == std::string::npos);
+  }
+}
