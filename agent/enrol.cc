@@ -1,6 +1,7 @@
 // The intake's part for machines that are enrolled at the site (docs/enrol.md): their rows and
 // credentials enter here, through the local socket only, and their runs begin.
 #include <map>
+#include <optional>
 
 #include "agent/hardware_history.h"
 #include "agent/intake.h"
@@ -98,7 +99,8 @@ VaultVersion version_like(const NodeRow& node) {
 
 // What the vault holds of the node, and the number that comes next.
 struct Kept {
-  std::vector<VaultVersion> alive;
+  std::vector<VaultVersion> alive;  // without the superseded one
+  std::optional<VaultVersion> superseded;
   int64_t next_number = 1;
 };
 Result<Kept> kept_of(Sql& sql, const NodeId& node) {
@@ -106,23 +108,31 @@ Result<Kept> kept_of(Sql& sql, const NodeId& node) {
   for (const Json& row : TRY(Store::of_node(sql, "vault", node))) {
     VaultVersion version = TRY(VaultVersion::parse(row));
     kept.next_number = std::max(kept.next_number, version.number + 1);
-    if (version.state != VersionState::kDead) kept.alive.push_back(std::move(version));
+    if (version.state == VersionState::kSuperseded) kept.superseded = version;
+    bool may_open =
+        version.state == VersionState::kPending || version.state == VersionState::kConfirmed;
+    if (may_open) kept.alive.push_back(std::move(version));
   }
   return kept;
 }
 
 // Law credential-kept: a password that was given and refused makes room for the next one; one that
-// may open the BMC stays, and the new one is tried beside it. A third is left for the rotation.
+// may open the BMC stays, and the new one is tried beside it. A third is left for the rotation, so
+// that the superseded one goes: whoever gives a password knows better than a memory of two ago.
 Status give_credential(Sql& sql, const Vault& vault, const NodeRow& node,
                        const std::string& password) {
   Kept kept = TRY(kept_of(sql, node.id));
   const VaultVersion* proven = nullptr;
+  std::vector<VaultVersion> dying;
+  if (kept.superseded) dying.push_back(*kept.superseded);
   for (const VaultVersion& version : kept.alive) {
     if (!version.run.empty() || !version.refused) {
       proven = &version;
-      continue;
+    } else {
+      dying.push_back(version);
     }
-    VaultVersion dead = version;
+  }
+  for (VaultVersion& dead : dying) {
     dead.state = VersionState::kDead;
     dead.sealed.clear();
     TRY(Store::put(sql, dead.change()));

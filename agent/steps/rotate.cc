@@ -15,7 +15,8 @@ struct Rotation {
   BmcAddress address;
   VaultVersion fresh;  // this run's pending version
   BmcCredential fresh_credential;
-  std::vector<VaultVersion> former;  // as open_bmc tries them: pending, confirmed, refused
+  std::vector<VaultVersion> former;  // as open_bmc tries them
+  int64_t proven = 0;                // the number of the one that opened the BMC last
   std::string problem;               // of the last try that gave no answer
 };
 
@@ -40,9 +41,12 @@ Result<BmcCredential> credential_of(const Tools& tools, const VaultVersion& vers
 Result<Rotation> load(const Tools& tools, StepContext& context) {
   NodeRow node = TRY(node_of(context));
   Credentials kept = TRY(credentials_of(context));
-  Rotation rotation{tools, address_of(node), {}, {}, {}, {}};
-  for (const VaultVersion& version : kept.pending) {
-    if (version.run == context.run.id.str() && rotation.fresh.sealed.empty()) {
+  Rotation rotation{tools, address_of(node), {}, {}, {}, kept.confirmed->number, {}};
+  // The one through which the password was sent, if it was: the confirmed one may be forgotten.
+  rotation.proven = json_int_or(*context.memory, "proven", rotation.proven).value_or(0);
+  for (const VaultVersion& version : kept.in_order()) {
+    bool pending = version.state == VersionState::kPending;
+    if (pending && version.run == context.run.id.str() && rotation.fresh.sealed.empty()) {
       rotation.fresh = version;
     } else {
       rotation.former.push_back(version);
@@ -57,10 +61,20 @@ Result<Rotation> load(const Tools& tools, StepContext& context) {
   return rotation;
 }
 
+// What becomes of a former version, all of which the BMC refuses now: the one that opened it last
+// is kept, for a BMC that forgets what it has just taken (a reset to its defaults, a lost write).
+VaultVersion put_behind(VaultVersion version, const Rotation& rotation) {
+  bool last = version.number == rotation.proven;
+  version.state = last ? VersionState::kSuperseded : VersionState::kDead;
+  version.refused = false;
+  if (!last) version.sealed.clear();
+  return version;
+}
+
 // The new password opens the BMC: it becomes the confirmed one if every other is refused.
 StepOutcome promote(Rotation& rotation) {
   Done done;
-  for (VaultVersion version : rotation.former) {
+  for (const VaultVersion& version : rotation.former) {
     Result<BmcCredential> credential = credential_of(rotation.tools, version);
     if (!credential.ok()) return credential.error();
     Opens old = opens(rotation, credential.value());
@@ -73,9 +87,10 @@ StepOutcome promote(Rotation& rotation) {
       return Poll{"is the old password refused? " + rotation.problem, 1000, kUnreachableWithinMs,
                   Code::kRotationSplit};
     }
-    version.state = VersionState::kDead;
-    version.sealed.clear();
-    done.rows.push_back(version.change());
+    VaultVersion after = put_behind(version, rotation);
+    // What dies goes first: it makes room for what is superseded.
+    bool dies = after.state == VersionState::kDead;
+    done.rows.insert(dies ? done.rows.begin() : done.rows.end(), after.change());
   }
   rotation.fresh.state = VersionState::kConfirmed;
   done.rows.push_back(rotation.fresh.change());
@@ -95,6 +110,7 @@ Status send_password(Rotation& rotation, bool& sent) {
     Status answer = bmc->set_password(version.account, rotation.fresh_credential.password);
     // UNAVAILABLE is the driver's word that nothing was sent.
     sent = answer.ok() || answer.error().code != Code::kUnavailable;
+    if (sent) rotation.proven = version.number;
     return answer;
   }
   return Error(Code::kCredentialRefused, "no kept credential opens the BMC");
@@ -128,7 +144,7 @@ StepOutcome rotate_seal(const Tools& tools, StepContext& context) {
   Result<Credentials> kept = credentials_of(context);
   if (!kept.ok()) return kept.error();
   if (kept.value().alive() >= limits::kVaultVersionsAlive) {
-    // Two rotations in a row came to no known end: the newest of them is sent again, since a fourth
+    // Rotations in a row came to no known end: the newest of them is sent again, since a fourth
     // version would be one more that might open the BMC.
     std::vector<VaultVersion>& pending = kept.value().pending;
     VaultVersion again = pending.empty() ? kept.value().refused.front() : pending.front();
@@ -169,6 +185,7 @@ StepOutcome rotate_apply(const Tools& tools, StepContext& context) {
   }
   if (!sent) return Error(Code::kRotationSplit, answer.error().message);
   (*context.memory)["sent"] = true;
+  (*context.memory)["proven"] = rotation.proven;
   Opens now = opens(rotation, rotation.fresh_credential);
   if (now == Opens::kYes) return promote(rotation);
   bool refused = !answer.ok() && !is_passing(answer.error());

@@ -62,10 +62,19 @@ Result<HardwareProfile> profile_of(const StepContext& context) {
 
 BmcAddress address_of(const NodeRow& node) { return BmcAddress{node.bmc_url, node.bmc_tls_pin}; }
 
+std::vector<VaultVersion> Credentials::in_order() const {
+  std::vector<VaultVersion> all = pending;
+  if (confirmed) all.push_back(*confirmed);
+  all.insert(all.end(), refused.begin(), refused.end());
+  if (superseded) all.push_back(*superseded);
+  return all;
+}
+
 Result<Credentials> credentials_of(const StepContext& context) {
   Credentials found;
   for (VaultVersion& version : TRY(vault_versions(*context.rows))) {
     if (version.state == VersionState::kConfirmed) found.confirmed = version;
+    if (version.state == VersionState::kSuperseded) found.superseded = version;
     if (version.state != VersionState::kPending) continue;
     (version.refused ? found.refused : found.pending).push_back(version);
   }
@@ -85,9 +94,7 @@ Result<std::unique_ptr<Bmc>> open_bmc(const Tools& tools, const StepContext& con
   NodeRow node = TRY(node_of(context));
   Credentials kept = TRY(credentials_of(context));
   BmcAddress address = address_of(node);
-  std::vector<VaultVersion> candidates = kept.pending;
-  candidates.push_back(*kept.confirmed);
-  candidates.insert(candidates.end(), kept.refused.begin(), kept.refused.end());
+  std::vector<VaultVersion> candidates = kept.in_order();
   int64_t remembered = json_int_or(*context.memory, "credential", 0).value_or(0);
   auto given_and_refused = [](const VaultVersion& version) {
     return version.run.empty() && version.refused;

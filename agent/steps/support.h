@@ -27,19 +27,24 @@ Result<HardwareProfile> profile_of(const StepContext& context);
 BmcAddress address_of(const NodeRow& node);
 
 // The confirmed version, and the pending ones newest first: those that may have been taken, and
-// those that the BMC refused.
+// those that the BMC refused. The superseded one opens the BMC only if it forgot a newer one.
 struct Credentials {
   std::optional<VaultVersion> confirmed;
   std::vector<VaultVersion> pending;
   std::vector<VaultVersion> refused;
+  std::optional<VaultVersion> superseded;
 
-  size_t alive() const { return pending.size() + refused.size() + (confirmed ? 1 : 0); }
+  size_t alive() const {
+    return pending.size() + refused.size() + (confirmed ? 1 : 0) + (superseded ? 1 : 0);
+  }
+  // In the order in which they are tried: pending, confirmed, refused, superseded.
+  std::vector<VaultVersion> in_order() const;
 };
 Result<Credentials> credentials_of(const StepContext& context);
 
 // A password that a person gave and the BMC refused is not sent again by itself: it would lock the
-// account (quirk A9). With one kept version: opened with that. With a pending one of an earlier run
-// beside it, each is tried once, newest first. CREDENTIAL_REFUSED if none opens it.
+// account (quirk A9). With one kept version: opened with that. With others beside it, each is tried
+// once, in their order. CREDENTIAL_REFUSED if none opens it.
 Result<std::unique_ptr<Bmc>> open_bmc(const Tools& tools, const StepContext& context);
 
 // The same, kept from one Poll of this attempt to the next, so that a wait of milliseconds is not a

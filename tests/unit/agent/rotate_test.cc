@@ -163,3 +163,36 @@ TEST_CASE("law credential-kept: three rotations without a known end keep three v
   rotating.commit(rotating.apply());
   CHECK(rotating.kept() == std::pair(1, true));
 }
+
+TEST_CASE("law credential-kept: a BMC that forgets the new password is opened with the last one") {
+  Rotating rotating;
+  std::string first = rotating.world.machine().password;
+  rotating.commit(rotating.apply());
+  CHECK(credentials_of(rotating.fresh_context()).value().alive() == 2);
+  rotating.world.machine().password = first;  // a reset to what it had before
+  auto bmc = open_bmc(rotating.world.tools(), rotating.fresh_context());
+  REQUIRE(bmc.ok());
+  CHECK(bmc.value()->power_state().ok());
+  // The next rotation goes through it, and keeps it: the other one was not known any more.
+  rotating.commit(rotating.apply());
+  Credentials kept = credentials_of(rotating.fresh_context()).value();
+  CHECK(rotating.kept() == std::pair(1, true));
+  REQUIRE(kept.superseded.has_value());
+  CHECK(rotating.world.tools().vault->password_of(*kept.superseded).value() == first);
+  CHECK(kept.alive() == 2);
+}
+
+TEST_CASE("law credential-kept: one superseded password is kept until the next rotation ends") {
+  Rotating rotating;
+  rotating.commit(rotating.apply());
+  std::string second = rotating.world.machine().password;
+  rotating.world.machine().on_set_password = FakeMachine::OnSetPassword::kRefuse;
+  CHECK(rotating.fail(rotating.apply()) == Code::kRotationRefused);
+  CHECK(credentials_of(rotating.fresh_context()).value().alive() == 3);
+  rotating.world.machine().on_set_password = FakeMachine::OnSetPassword::kApply;
+  rotating.commit(rotating.apply());
+  Credentials kept = credentials_of(rotating.fresh_context()).value();
+  REQUIRE(kept.superseded.has_value());
+  CHECK(rotating.world.tools().vault->password_of(*kept.superseded).value() == second);
+  CHECK(kept.alive() == 2);
+}
