@@ -97,7 +97,12 @@ class Bmc {
   // Ok: it was read back. A BMC may take it as pending, so that boot_override() does not show it
   // before the next reset (B1).
   virtual Status set_boot_override(const BootOverride& wanted) = 0;
+  // UNAVAILABLE unless the list is whole.
   virtual Result<std::vector<BmcAccount>> accounts() = 0;
+  // Deletes the account, or disables it where the BMC has fixed slots (quirk A4); each is sent
+  // once. Ok: it was read back as gone or disabled. Never the account that this object logs in
+  // with: INVALID_INPUT. UNAVAILABLE: nothing was sent.
+  virtual Status close_account(const BmcAccount& account) = 0;
   // PATCHes the password of the account named `user`. Any error but UNAVAILABLE and
   // INVALID_INPUT may mean that it was changed: find out by trying (quirk A12).
   virtual Status set_password(const std::string& user, const std::string& password) = 0;
@@ -116,7 +121,7 @@ class BmcFactory {
   virtual ~BmcFactory() = default;
   virtual std::unique_ptr<Bmc> open(const BmcAddress& address, const BmcCredential& credential) = 0;
   // Who answers there? No credential is sent. Without a pin any certificate is taken and named in
-  // the answer; with one, only that. UNAVAILABLE, TIMEOUT, MALFORMED.
+  // the answer; with one, only that (REFUSED). UNAVAILABLE, TIMEOUT, MALFORMED: try again.
   virtual Result<BmcGreeting> greet(const BmcAddress& address) = 0;
 };
 

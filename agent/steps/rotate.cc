@@ -1,5 +1,8 @@
 #include "agent/steps/rotate.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "core/base/log.h"
 
 namespace leasehold {
@@ -7,6 +10,7 @@ namespace {
 
 constexpr int64_t kUnreachableWithinMs = 300'000;
 constexpr int64_t kAskAgainMs = 10'000;
+constexpr int64_t kClosedWithinMs = 30'000;  // an account that was deleted or disabled
 
 enum class Opens { kYes, kNo, kUnknown };
 
@@ -52,8 +56,6 @@ Result<Rotation> load(const Tools& tools, StepContext& context) {
       rotation.former.push_back(version);
     }
   }
-  rotation.former.push_back(*kept.confirmed);
-  rotation.former.insert(rotation.former.end(), kept.refused.begin(), kept.refused.end());
   if (rotation.fresh.sealed.empty()) {
     return Error(Code::kInternal, "law credential-kept: no pending credential was sealed");
   }
@@ -138,6 +140,65 @@ StepOutcome settle_refusal(Rotation& rotation, const HardwareProfile& profile, c
   return Error(Code::kRotationSplit, "neither the new nor an old password opens the BMC");
 }
 
+// The enabled accounts that are neither ours nor the profile's.
+Result<std::vector<BmcAccount>> strangers(Bmc& bmc, const StepContext& context) {
+  NodeRow node = TRY(node_of(context));
+  HardwareProfile profile = profile_of(context).value_or(HardwareProfile());
+  const std::vector<std::string>& allowed = profile.bmc_accounts;
+  std::vector<BmcAccount> accounts = TRY(bmc.accounts());
+  std::vector<BmcAccount> found;
+  int ours = 0;
+  for (BmcAccount& account : accounts) {
+    if (account.user_name == node.bmc_user) {
+      ++ours;
+    } else if (account.enabled &&
+               std::find(allowed.begin(), allowed.end(), account.user_name) == allowed.end()) {
+      found.push_back(std::move(account));
+    }
+  }
+  if (ours == 1) return found;
+  return Error(Code::kBmcAccountLeft, "the BMC lists " + std::to_string(ours) +
+                                          " accounts named as ours, so its list is not believed");
+}
+
+Poll account_left(StepContext& context, const std::string& why, int64_t within_ms) {
+  return Poll{why, next_wait_ms(context), within_ms, Code::kBmcAccountLeft};
+}
+
+StepOutcome no_account_list(StepContext& context, const Error& error) {
+  if (error.code == Code::kCredentialRefused) return error;
+  if (is_passing(error)) return account_left(context, error.message, kUnreachableWithinMs);
+  return Error(Code::kBmcAccountLeft, "the BMC's accounts cannot be told: " + error.message);
+}
+
+// A former tenant's administrator in the BMC would outlive every rotation of our own password.
+// Nothing: no such account is left. Each is closed once; from then on it is only looked at.
+std::optional<StepOutcome> sweep_accounts(Bmc& bmc, StepContext& context) {
+  Json& memory = *context.memory;
+  Result<std::vector<BmcAccount>> found = strangers(bmc, context);
+  if (!found.ok()) return no_account_list(context, found.error());
+  if (!found.value().empty() && !memory.contains("closing")) {
+    std::string why;
+    for (const BmcAccount& account : found.value()) {
+      Status closed = bmc.close_account(account);
+      if (closed.ok()) continue;
+      if (closed.error().code == Code::kUnavailable) {
+        return account_left(context, closed.error().message, kUnreachableWithinMs);
+      }
+      why += " (" + closed.error().message + ")";
+    }
+    memory["closing"] = found.value().size();
+    memory["why"] = why;
+    found = strangers(bmc, context);
+    if (!found.ok()) return no_account_list(context, found.error());
+  }
+  if (found.value().empty()) return std::nullopt;
+  return account_left(context,
+                      "account \"" + found.value().front().user_name + "\" is still enabled" +
+                          json_text(memory, "why"),
+                      kClosedWithinMs);
+}
+
 }  // namespace
 
 StepOutcome rotate_seal(const Tools& tools, StepContext& context) {
@@ -195,8 +256,16 @@ StepOutcome rotate_apply(const Tools& tools, StepContext& context) {
 
 StepOutcome sweep_sessions(const Tools& tools, StepContext& context) {
   Result<std::unique_ptr<Bmc>> bmc = open_bmc(tools, context);
+  if (bmc.ok()) {
+    // First, since an account that is left logs in again.
+    std::optional<StepOutcome> left = sweep_accounts(*bmc.value(), context);
+    if (left.has_value()) return *std::move(left);
+  }
   Status swept = bmc.ok() ? bmc.value()->delete_other_sessions() : Status(bmc.error());
-  if (swept.ok()) return Done{Json{{"sessions", "deleted"}}, {}, {}};
+  if (swept.ok()) {
+    int64_t closed = json_int_or(*context.memory, "closing", 0).value_or(0);
+    return Done{Json{{"accountsClosed", closed}, {"sessions", "deleted"}}, {}, {}};
+  }
   if (!is_passing(swept.error())) return swept.error();
   return Poll{swept.error().message, next_wait_ms(context), kUnreachableWithinMs,
               Code::kUnavailable};

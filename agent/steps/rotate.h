@@ -12,7 +12,8 @@ StepOutcome rotate_seal(const Tools& tools, StepContext& context);
 // ROTATION_REFUSED: the BMC said no, and the old one works. ROTATION_SPLIT: it is not known which
 // opens the BMC, or more than one does; all versions are kept.
 StepOutcome rotate_apply(const Tools& tools, StepContext& context);
-// bmc.sweep, as far as generic Redfish sessions go: every session but ours is deleted (quirk A8).
+// bmc.sweep, as far as generic Redfish goes: every account but ours and the profile's is closed,
+// then every session but ours is deleted (quirks A4, A8). BMC_ACCOUNT_LEFT if that cannot be shown.
 StepOutcome sweep_sessions(const Tools& tools, StepContext& context);
 
 // What a failed rotation leaves in the vault: refused means that the pending version is tried last

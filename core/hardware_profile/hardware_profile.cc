@@ -85,6 +85,19 @@ Result<MachineRule> parse_machine(const Json& json) {
   return rule;
 }
 
+Result<std::vector<std::string>> parse_bmc(const Json& json) {
+  TRY(check_keys(json, {"accounts"}, "a profile's bmc"));
+  std::vector<std::string> accounts;
+  Json list = TRY(json_array(json, "accounts"));
+  for (const Json& name : list) {
+    if (!name.is_string() || name.get<std::string>().empty()) {
+      return Error(Code::kInvalidInput, "it must list user names, such as \"noc\"", "accounts");
+    }
+    accounts.push_back(name.get<std::string>());
+  }
+  return accounts;
+}
+
 Result<ProfileBootTarget> parse_boot(const Json& boot) {
   TRY(check_keys(boot, {"target"}, "a profile's boot"));
   std::string target = TRY(json_string(boot, "target"));
@@ -138,7 +151,7 @@ Status parse_driver(const Json& row, HardwareProfile& out) {
 Result<HardwareProfile> HardwareProfile::parse(const Json& row) {
   TRY(check_keys(row,
                  {"table", "schema", "profile", "revision", "driver", "components", "machine",
-                  "boot", "timeouts", "vetted"},
+                  "bmc", "boot", "timeouts", "vetted"},
                  "a hardware_profile row"));
   RowChange change = TRY(parse_row(row));
   if (change.table != "hardware_profile") {
@@ -154,6 +167,9 @@ Result<HardwareProfile> HardwareProfile::parse(const Json& row) {
   }
   if (!json_member(row, "machine").is_null()) {
     out.machine = TRY(in_field("machine", parse_machine(json_member(row, "machine"))));
+  }
+  if (!json_member(row, "bmc").is_null()) {
+    out.bmc_accounts = TRY(in_field("bmc", parse_bmc(json_member(row, "bmc"))));
   }
   if (!json_member(row, "boot").is_null()) {
     out.boot_target = TRY(in_field("boot", parse_boot(json_member(row, "boot"))));

@@ -50,6 +50,10 @@ struct HardwareProfile {
   std::string driver = "redfish";
   std::map<std::string, ComponentRule> components;
   MachineRule machine;
+  // Accounts of its BMCs that may stay enabled beside ours, by their exact names: whoever lists one
+  // says that no tenant can have its password. Every other one is closed when a machine changes
+  // hands.
+  std::vector<std::string> bmc_accounts;
   ProfileBootTarget boot_target = ProfileBootTarget::kPxe;
   int64_t power_off_s = 300;
   int64_t power_on_s = 300;

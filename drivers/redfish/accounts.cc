@@ -33,6 +33,11 @@ BmcAccount parse_account(const Json& body, const std::string& uri) {
   return account;
 }
 
+// A4: a slot without a user. One that is said to be enabled all the same lets somebody in.
+bool is_empty_slot(const Json& body) {
+  return json_text(body, "UserName").empty() && json_member(body, "Enabled") != Json(true);
+}
+
 // A1: behind the gate only the account itself can be reached, and the BMC says where it is.
 std::string gated_account(Client& client, ServiceRoot& root, const std::string& user) {
   if (user != client.session().user()) return "";
@@ -65,6 +70,29 @@ Result<std::string> account_uri(Client& client, ServiceRoot& root, const std::st
   return Error(Code::kNotFound, "the BMC lists no account named " + user);
 }
 
+// Does the account still let somebody in? Looked at as often as a change may take to show.
+Result<bool> still_open(Client& client, const std::string& uri, int tries) {
+  for (int tried = 1;; ++tried) {
+    Reply now = TRY(client.get_any(uri));
+    if (now.status == 404 || now.status == 410) return false;
+    Call call;
+    call.path = uri;
+    if (!now.good()) return client.transport().error(call, now);
+    if (!now.body.is_object()) return Error(Code::kMalformed, "GET " + uri + ": not an object");
+    if (is_empty_slot(now.body) || !parse_account(now.body, uri).enabled) return false;
+    if (tried >= tries) return true;
+    client.transport().clock().sleep_ms(limits::kBmcReadBackMs);
+  }
+}
+
+// After a call that closes it, whatever it answered: only what is read back counts.
+Result<bool> closed_after(Client& client, const Result<Reply>& reply, const std::string& uri) {
+  if (!reply.ok() && reply.error().code == Code::kUnavailable) return reply.error();
+  bool refused = reply.ok() && !reply.value().good() && reply.value().status < 500;
+  bool open = TRY(still_open(client, uri, refused ? 1 : limits::kBmcReadBackTries));
+  return !open;
+}
+
 // What can still be said with certainty before the PATCH: nothing was changed.
 Error before_sending(Error error) {
   bool unknown = error.code == Code::kTimeout || error.code == Code::kMalformed ||
@@ -88,8 +116,8 @@ Result<AccountList> list_accounts(Client& client, ServiceRoot& root) {
       list.complete = false;
       continue;
     }
-    BmcAccount account = parse_account(reply.value().body, link_of(member));
-    if (!account.user_name.empty()) list.accounts.push_back(std::move(account));
+    if (is_empty_slot(reply.value().body)) continue;
+    list.accounts.push_back(parse_account(reply.value().body, link_of(member)));
   }
   return list;
 }
@@ -120,6 +148,29 @@ Status patch_password(Client& client, ServiceRoot& root, const std::string& user
   if (reply.value().good()) error.code = Code::kRefused;
   if (error.code == Code::kUnavailable) error.code = Code::kTimeout;
   return error;
+}
+
+Status close_account(Client& client, const BmcAccount& account) {
+  if (account.uri.empty()) {
+    return Error(Code::kUnsupported, "the BMC does not say where account " + account.id + " is");
+  }
+  if (account.user_name == client.session().user()) {
+    return Error(Code::kInvalidInput, "the account that is logged in is not closed");
+  }
+  auto removed = client.remove(account.uri);
+  bool closed = TRY(closed_after(client, removed, account.uri));
+  if (closed) return {};
+  Reply current = TRY(client.get_any(account.uri));
+  auto disabled = client.patch(account.uri, Json{{"Enabled", false}}, current);
+  closed = TRY(closed_after(client, disabled, account.uri));
+  if (closed) return {};
+  if (!disabled.ok()) return disabled.error();
+  Call call;
+  call.method = "PATCH";
+  call.path = account.uri;
+  Error error = client.transport().error(call, disabled.value());
+  if (disabled.value().good()) error.code = Code::kRefused;
+  return std::move(error).with("account " + account.user_name + " stays enabled");
 }
 
 Status delete_other_sessions(Client& client, ServiceRoot& root) {

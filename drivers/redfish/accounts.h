@@ -1,6 +1,6 @@
-// ManagerAccounts: listing them and changing one's password (quirks A1 to A3, A12). Functions on a
-// step's thread; they block. Whether a password was changed is not known from an answer, only from
-// trying it; nothing here tries the old one afterwards.
+// ManagerAccounts: listing them, changing one's password (quirks A1 to A3, A12), closing one.
+// Functions on a step's thread; they block. Whether a password was changed is not known from an
+// answer, only from trying it; nothing here tries the old one afterwards.
 #pragma once
 
 #include "drivers/bmc.h"
@@ -9,7 +9,7 @@
 namespace leasehold::redfish {
 
 struct AccountList {
-  std::vector<BmcAccount> accounts;  // without empty slots (A4)
+  std::vector<BmcAccount> accounts;  // without empty slots (A4): no name, and not said enabled
   bool complete = true;
   std::string why;
 };
@@ -21,6 +21,10 @@ Result<AccountList> list_accounts(Client& client, ServiceRoot& root);
 // and UNAUTHENTICATED may come after it.
 Status patch_password(Client& client, ServiceRoot& root, const std::string& user,
                       const std::string& password);
+
+// DELETE, and if the account is still open PATCH Enabled false (A4): each once, read back after
+// each.
+Status close_account(Client& client, const BmcAccount& account);
 
 // Deletes every session but our own, then looks whether they are gone (A8).
 Status delete_other_sessions(Client& client, ServiceRoot& root);

@@ -32,6 +32,10 @@ Result<std::vector<BmcAccount>> RedfishBmc::accounts() {
   return std::move(list.accounts);
 }
 
+Status RedfishBmc::close_account(const BmcAccount& account) {
+  return redfish::close_account(client_, account);
+}
+
 Status RedfishBmc::set_password(const std::string& user, const std::string& password) {
   return redfish::patch_password(client_, root_, user, password);
 }

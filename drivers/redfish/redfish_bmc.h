@@ -27,6 +27,7 @@ class RedfishBmc : public Bmc {
   Result<BootOverride> boot_override() override;
   Status set_boot_override(const BootOverride& wanted) override;
   Result<std::vector<BmcAccount>> accounts() override;
+  Status close_account(const BmcAccount& account) override;
   // Afterwards this object does not log in again: what password it would need is not known.
   Status set_password(const std::string& user, const std::string& password) override;
   Result<bool> credential_works(const BmcCredential& credential) override;

@@ -33,7 +33,18 @@ class FakeBmc : public Bmc {
   }
   Result<std::vector<BmcAccount>> accounts() override {
     TRY(enter());
-    return std::vector<BmcAccount>{{"2", "/accounts/2", credential_.user, "Administrator", true}};
+    if (machine_.hides_accounts) return Error(Code::kUnavailable, "Accounts: it lists too few");
+    std::vector<BmcAccount> all = machine_.other_accounts;
+    all.push_back({"2", "/accounts/2", credential_.user, "Administrator", true});
+    return all;
+  }
+  Status close_account(const BmcAccount& account) override {
+    TRY(enter());
+    ++machine_.closings;
+    if (machine_.keeps_accounts) return Error(Code::kRefused, "the BMC answers 400");
+    std::erase_if(machine_.other_accounts,
+                  [&](const BmcAccount& other) { return other.id == account.id; });
+    return {};
   }
   Status set_password(const std::string&, const std::string& password) override {
     TRY(login());

@@ -31,7 +31,12 @@ class FakeMachine : public BmcFactory, public BootControl {
   bool wiped = false;
   BootOverride next_boot;
   std::string password;
-  std::string also_opens;    // another password that the BMC takes
+  std::string also_opens;  // another password that the BMC takes
+  // Somebody else's in the BMC, from the start.
+  std::vector<BmcAccount> other_accounts = {{"3", "/accounts/3", "tenant", "Administrator", true}};
+  bool keeps_accounts = false;
+  bool hides_accounts = false;
+  int closings = 0;          // close_account was called so often
   bool must_change = false;  // the password is the factory's (quirk A1)
   std::string tls_pin = std::string(64, 'a');
   SystemFacts facts = {"Acme", "X1", "SN1", "", "uuid-1", {{"52:54:00:77:00:10", true}}};

@@ -196,3 +196,50 @@ TEST_CASE("law credential-kept: one superseded password is kept until the next r
   CHECK(rotating.world.tools().vault->password_of(*kept.superseded).value() == second);
   CHECK(kept.alive() == 2);
 }
+
+TEST_CASE("bmc.sweep: an account that is not ours is closed, once") {
+  Rotating rotating;
+  StepOutcome swept = sweep_sessions(rotating.world.tools(), rotating.fresh_context());
+  REQUIRE(std::holds_alternative<Done>(swept));
+  CHECK(std::get<Done>(swept).output["accountsClosed"] == 1);
+  CHECK(rotating.world.machine().other_accounts.empty());
+  CHECK(rotating.world.machine().closings == 1);
+}
+
+TEST_CASE("bmc.sweep: an account that stays is BMC_ACCOUNT_LEFT, and it is not sent again") {
+  Rotating rotating;
+  rotating.world.machine().keeps_accounts = true;
+  StepContext& context = rotating.fresh_context();
+  for (int looks = 0; looks < 3; ++looks) {
+    StepOutcome swept = sweep_sessions(rotating.world.tools(), context);
+    REQUIRE(std::holds_alternative<Poll>(swept));
+    CHECK(std::get<Poll>(swept).code == Code::kBmcAccountLeft);
+  }
+  CHECK(rotating.world.machine().closings == 1);
+}
+
+TEST_CASE("bmc.sweep: a list that is not whole shows nothing") {
+  Rotating rotating;
+  rotating.world.machine().other_accounts.clear();
+  rotating.world.machine().hides_accounts = true;
+  StepOutcome swept = sweep_sessions(rotating.world.tools(), rotating.fresh_context());
+  REQUIRE(std::holds_alternative<Poll>(swept));
+  CHECK(std::get<Poll>(swept).code == Code::kBmcAccountLeft);
+}
+
+TEST_CASE("bmc.sweep: a second account of our name is nobody's that is known") {
+  Rotating rotating;
+  NodeRow node = node_of(rotating.fresh_context()).value();
+  rotating.world.machine().other_accounts = {{"4", "/accounts/4", node.bmc_user, "", true}};
+  StepOutcome swept = sweep_sessions(rotating.world.tools(), rotating.fresh_context());
+  REQUIRE(std::holds_alternative<Error>(swept));
+  CHECK(std::get<Error>(swept).code == Code::kBmcAccountLeft);
+}
+
+TEST_CASE("bmc.sweep: a disabled account lets nobody in and stays") {
+  Rotating rotating;
+  rotating.world.machine().other_accounts = {{"4", "/accounts/4", "idle", "", false}};
+  CHECK(std::holds_alternative<Done>(
+      sweep_sessions(rotating.world.tools(), rotating.fresh_context())));
+  CHECK(rotating.world.machine().closings == 0);
+}

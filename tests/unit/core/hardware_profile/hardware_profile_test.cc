@@ -12,6 +12,7 @@ Json row() {
     "components":{"bmc":{"ids":["BMC*"],"normalise":"exact"},
                   "nic":{"names":["*Connect*"],"normalise":"strip-prefix","prefix":"BF-"}},
     "machine":{"manufacturers":["Acme*"],"products":["X1"],"disks":8,"gpus":0},
+    "bmc":{"accounts":["noc"]},
     "boot":{"target":"UefiHttp"},
     "timeouts":{"power_off_s":60,"power_on_s":90,"call_home_s":600},
     "vetted":{"by":"lab","why":"two teardowns watched"}})")
@@ -38,6 +39,7 @@ TEST_CASE("a whole profile") {
   CHECK(profile.machine.products == std::vector<std::string>{"X1"});
   CHECK(profile.machine.disks == 8);
   CHECK(profile.machine.gpus == 0);
+  CHECK(profile.bmc_accounts == std::vector<std::string>{"noc"});
   CHECK(profile.boot_target == ProfileBootTarget::kUefiHttp);
   CHECK(profile.power_off_s == 60);
   CHECK(profile.power_on_s == 90);
@@ -63,6 +65,9 @@ TEST_CASE("each wrong member is refused by its dotted name") {
     changed[Json::json_pointer(pointer)] = value;
     return refused_field(changed);
   };
+  CHECK(with("/bmc/accounts", {1}) == "bmc.accounts");
+  CHECK(with("/bmc/accounts", {""}) == "bmc.accounts");
+  CHECK(with("/bmc/acounts", {"noc"}) == "bmc.acounts");
   CHECK(with("/drivr", "x") == "drivr");
   CHECK(with("/table", "pool_policy") != "accepted");
   CHECK(with("/schema", 2) == "schema");

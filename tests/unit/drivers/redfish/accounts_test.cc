@@ -170,3 +170,80 @@ TEST_CASE("credential_works: true and false only when the BMC said so") {
     CHECK(bmc.count(kLogin) == 1);
   }
 }
+
+namespace {
+
+const std::string kOther = "/redfish/v1/AccountService/Accounts/3";
+
+// A second administrator beside root.
+BmcAccount add_other(FakeBmc& bmc) {
+  Json& list = bmc.resources["/redfish/v1/AccountService/Accounts"];
+  list["Members"].push_back({{"@odata.id", kOther}});
+  list["Members@odata.count"] = list["Members"].size();
+  bmc.resources[kOther] = {
+      {"Id", "3"}, {"UserName", "tenant"}, {"RoleId", "Administrator"}, {"Enabled", true}};
+  return {"3", kOther, "tenant", "Administrator", true};
+}
+
+}  // namespace
+
+TEST_CASE("closing an account: a DELETE that works is all that is sent") {
+  FakeBmc bmc;
+  BmcAccount other = add_other(bmc);
+  bmc.next("DELETE " + kOther, [&](const HttpRequest&) -> Result<HttpResponse> {
+    bmc.resources.erase(kOther);
+    return HttpResponse{204, {}, ""};
+  });
+  CHECK(bmc.open()->close_account(other).ok());
+  CHECK(bmc.count("DELETE " + kOther) == 1);
+  CHECK(bmc.count("PATCH") == 0);
+}
+
+TEST_CASE("A4: an account of a fixed slot is disabled, and read back") {
+  FakeBmc bmc;
+  BmcAccount other = add_other(bmc);
+  bmc.next("DELETE " + kOther, 405);
+  CHECK(bmc.open()->close_account(other).ok());
+  CHECK(bmc.last("PATCH " + kOther).body == R"({"Enabled":false})");
+  CHECK(bmc.count("DELETE " + kOther) == 1);
+  CHECK(bmc.count("PATCH " + kOther) == 1);
+}
+
+TEST_CASE("closing an account: good answers without the deed are no success") {
+  FakeBmc bmc;
+  BmcAccount other = add_other(bmc);
+  bmc.next("DELETE " + kOther, 204);
+  bmc.next("PATCH " + kOther, 200);
+  Status closed = bmc.open()->close_account(other);
+  REQUIRE_FALSE(closed.ok());
+  CHECK(closed.error().code == Code::kRefused);
+  CHECK(bmc.count("DELETE " + kOther) == 1);
+  CHECK(bmc.count("PATCH " + kOther) == 1);
+}
+
+TEST_CASE("closing an account: a lost answer is read back, what was not sent is UNAVAILABLE") {
+  FakeBmc bmc;
+  BmcAccount other = add_other(bmc);
+  bmc.next("DELETE " + kOther, [&](const HttpRequest&) -> Result<HttpResponse> {
+    bmc.resources.erase(kOther);
+    return Error(Code::kTimeout, "lost");
+  });
+  CHECK(bmc.open()->close_account(other).ok());
+  other = add_other(bmc);
+  bmc.next("DELETE " + kOther, failing(Code::kUnavailable));
+  CHECK(bmc.open()->close_account(other).error().code == Code::kUnavailable);
+  CHECK(bmc.count("PATCH") == 0);
+}
+
+TEST_CASE("closing an account: never the one that is logged in") {
+  FakeBmc bmc;
+  CHECK(bmc.open()->close_account({"2", kAccount, "root", "", true}).error().code ==
+        Code::kInvalidInput);
+  CHECK(bmc.count("DELETE " + kAccount) == 0);
+}
+
+TEST_CASE("A4: a slot without a name that is said to be enabled is an account") {
+  FakeBmc bmc;
+  bmc.resources["/redfish/v1/AccountService/Accounts/1"]["Enabled"] = true;
+  CHECK(bmc.open()->accounts().value().size() == 2);
+}
