@@ -29,6 +29,13 @@ char pick(Random& random, std::string_view alphabet) {
 }  // namespace
 
 Result<Vault> Vault::open(const std::string& key_file, Random& random) {
+  if (::access(key_file.c_str(), F_OK) != 0) {
+    return Error(Code::kConfig,
+                 key_file +
+                     " does not exist: restore it from the backup that belongs to "
+                     "this database; for a new site run: leasehold-agent vault init " +
+                     key_file);
+  }
   std::string text = TRY(read_secret_file(key_file, 256));
   Result<std::string> key = hex_decode(text);
   if (!key.ok() || key.value().size() != kKeyBytes) {

@@ -59,7 +59,10 @@ class Errors(SiteTest):
 
     def test_a_missing_vault_key(self):
         missing = self.site.path("agent", "no-such.key")
-        self.assertIn(missing, self.serve(vault_key_file=missing))
+        text = self.serve(vault_key_file=missing)
+        self.assertIn(missing, text)
+        self.assertIn("leasehold-agent vault init", text)
+        self.assertIn("backup", text)
 
     def test_a_vault_key_that_others_can_read(self):
         loose = self.site.path("agent", "loose.key")
@@ -85,12 +88,14 @@ class Errors(SiteTest):
         self.assertIn(path, text)
 
     def test_ports_in_use_say_which(self):
-        for program, config, key in (("leasehold-gateway", "gateway/gateway.json", "gateway_port"),
-                                     ("leasehold-bootd", "bootd/bootd.json", "boot_port")):
+        for program, config, port in (
+                ("leasehold-gateway", "gateway/gateway.json", self.site.gateway_port),
+                ("leasehold-bootd", "bootd/bootd.json", self.site.boot_port)):
             done = self.site.run(program, "--config", self.site.path(*config.split("/")),
                                  check=False)
-            self.assertNotEqual(done.returncode, 0)
-            self.assertRegex(done.stderr, "in use")
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("127.0.0.1:%d" % port, done.stderr)
+            self.assertIn("in use", done.stderr)
 
     def test_a_damaged_database(self):
         state = self.site.path("agent", "damaged")
@@ -117,8 +122,15 @@ class Errors(SiteTest):
     def test_a_second_agent_on_the_same_database(self):
         self.site.start_agent()
         try:
-            text = self.serve(local_socket=self.site.path("agent", "run", "second.sock"))
-            self.assertIn("site.db", text)
+            second = self.site.path("agent", "run", "second.sock")
+            text = self.serve(local_socket=second)
+            self.assertIn("another agent runs with the vault key", text)
+            self.assertIn("stop it first", text)
+            # Nor with a copy of the key.
+            copied = self.site.path("agent", "copied.key")
+            shutil.copy(self.site.path("agent", "vault.key"), copied)
+            self.site._own(copied, sitekit.AGENT_UID, 0o600)
+            self.assertIn("site.db", self.serve(local_socket=second, vault_key_file=copied))
         finally:
             self.site.kill("agent", 15)
 
@@ -158,7 +170,9 @@ class Errors(SiteTest):
     def test_rows_are_all_applied_or_none(self):
         self.site.start_agent()
         try:
-            good = {"table": "node_admin", "schema": 1, "node": "m1", "cordon": True}
+            good = {"table": "work", "schema": 1, "work": "w-good", "node": "m1",
+                    "kind": "maintenance", "on": True}
+            self.assertFalse(self.site.node("m1")["maintenance"])
             for bad in ({"table": "nonsense", "schema": 1}, {"table": "node", "schema": 1},
                         {"table": "work", "schema": 9, "work": "w1", "node": "m1"},
                         {"table": "work", "schema": 1, "work": "W 1", "node": "m1"}, 7):
@@ -166,6 +180,11 @@ class Errors(SiteTest):
                                               {"rows": [good, bad]})
                 self.assertIn(status, (400, 403), answer)
                 self.assertIn("code", answer)
+                self.assertFalse(self.site.node("m1")["maintenance"], bad)
+            # The good one alone is applied, and its number was not used up.
+            self.assertTrue(self.site.tell(good)[0]["accepted"])
+            self.assertTrue(self.site.node("m1")["maintenance"])
+            self.site.tell({**good, "work": "w-off", "on": False})
             status, answer = sitekit.call(self.site.agent_socket, "POST", "/v1/nodes/m1/commands",
                                           {"verb": "disk.wipe"})
             self.assertEqual((status, answer["code"]), (403, "tenant-controlled"))
@@ -176,54 +195,89 @@ class Errors(SiteTest):
 class FullDisk(SiteTest):
     """The agent's state lies on a file system that becomes full in the middle of a teardown."""
 
+    timeouts = {"power_off_s": 20, "power_on_s": 20, "call_home_s": 60, "ramdisk_silent_s": 60}
+
     @classmethod
     def machines(cls):
-        return [sitekit.machine("m1", 1)]
+        # Long enough in its wipe for the disk to be filled meanwhile.
+        slow = {"id": "slow", "on": "tool", "method": "format", "path": "*", "action": "latency",
+                "args": {"ms": 3000}, "after": 0, "count": 1}
+        return [sitekit.machine("m1", 1, faults=[slow])]
 
-    def test_a_full_disk_loses_nothing(self):
-        self.site.kill("agent", 15)
-        state = self.site.path("agent", "state")
-        kept = self.site.path("agent", "kept")
-        shutil.move(state, kept)
-        os.mkdir(state)
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.site.kill("agent", 15)
+        cls.state, kept = cls.site.path("agent", "state"), cls.site.path("agent", "kept")
+        shutil.move(cls.state, kept)
+        os.mkdir(cls.state)
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m,mode=750,uid=%d" %
-                        sitekit.AGENT_UID, "tmpfs", state], check=True)
-        try:
-            for name in os.listdir(kept):
-                shutil.copy2(os.path.join(kept, name), state)
-                os.chown(os.path.join(state, name), sitekit.AGENT_UID, sitekit.AGENT_UID)
-            self.site.start_agent()
-            self.site.adopt("m1")
-            ballast = os.path.join(state, "ballast")
-            with open(ballast, "wb", buffering=0) as out:
+                        sitekit.AGENT_UID, "tmpfs", cls.state], check=True)
+        for name in os.listdir(kept):
+            shutil.copy2(os.path.join(kept, name), cls.state)
+            os.chown(os.path.join(cls.state, name), sitekit.AGENT_UID, sitekit.AGENT_UID)
+        cls.site.start_agent()
+        sitekit.wait_for("the gateway is connected",
+                         lambda: cls.site.status()["gateway"] == "connected")
+
+    @classmethod
+    def tearDownClass(cls):
+        if "agent" in cls.site.processes:
+            cls.site.kill("agent", 15)
+        subprocess.run(["umount", cls.state], check=True)
+        super().tearDownClass()
+
+    def fill(self):
+        """No byte is left, and the log that SQLite has made already is used up too."""
+        ballast = os.path.join(self.state, "ballast")
+        with open(ballast, "ab", buffering=0) as out:
+            for piece in (1 << 20, 4096, 1):
                 try:
                     while True:
-                        out.write(bytes(4096))
+                        out.write(bytes(piece))
                 except OSError:
                     pass
-            status, answer = self.fill_until_refused(ballast)
-            self.assertEqual(answer["code"], "IO", answer)
-            self.assertIn("space", answer["message"])
-            self.assertEqual(self.site.node("m1")["state"], "deployed")
-            os.remove(ballast)
-            run = self.site.wait_run(self.site.work("m1", "release"))
-            self.assertEqual(run["state"], "succeeded", run)
-            self.assert_clean("m1")
-        finally:
-            self.site.kill("agent", 15)
-            subprocess.run(["umount", state], check=True)
-
-    def fill_until_refused(self, ballast):
-        """Rows until the disk has no room for one: the log that SQLite has already made is used up."""
-        del ballast
         for number in range(400):
             filler = {"table": "node_admin", "schema": 1, "node": "x%d" % number,
                       "note": "x" * 200_000}
             status, answer = sitekit.call(self.site.agent_socket, "POST", "/v1/rows",
                                           {"rows": [filler]})
             if status != 200:
-                return status, answer
+                return ballast, answer
         self.fail("the disk never became full")
+
+    def journal_place(self, run):
+        row = self.site.run_row(run)
+        return (row["state"], row["place"], len(row["steps"]))
+
+    def test_a_full_disk_loses_nothing(self):
+        self.site.adopt("m1")
+        run = self.site.work("m1", "release")
+        sitekit.wait_for("the disks are being erased",
+                         lambda: self.site.run_row(run)["place"] == "disk.wipe")
+        ballast, answer = self.fill()
+        self.assertEqual(answer["code"], "IO", answer)
+        self.assertIn("space", answer["message"])
+        self.assertEqual(self.journal_place(run)[:2], ("open", "disk.wipe"))
+        stuck = self.journal_place(run)
+        # The erasure is over by now, and its result cannot be written: nothing is invented.
+        sitekit.wait_for("the disk is erased", lambda: self.site.tenant_bytes("m1") == 0, 30)
+        deadline = time.monotonic() + 5
+        while time.monotonic() < deadline:
+            self.assertEqual(self.journal_place(run), stuck)
+            time.sleep(0.1)
+        node = self.site.node("m1")
+        self.assertEqual((node["state"], node["trust"], node["tenantRoot"]),
+                         ("releasing", "tenant-controlled", True))
+        os.remove(ballast)
+        row = self.site.wait_run(run, 90)
+        self.assertEqual(row["state"], "succeeded", row)
+        self.assert_clean("m1")
+        places = [step["place"] for step in row["steps"]]
+        self.assertEqual(len(places), len(set(places)), "a place was done twice")
+        file = self.site.path("evidence.json")
+        self.site.export_evidence(run, file)
+        self.assertEqual(self.site.verify(file).returncode, 0)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@
 owes power-off until it is read. One machine per case, all in one site, so that one never waits for
 another."""
 
+import base64
 import json
 import re
+import ssl
 import urllib.error
 import urllib.request
 
@@ -12,6 +14,7 @@ import support
 from support import SiteTest, sitekit
 
 PATCH_ACCOUNT = {"on": "bmc", "method": "PATCH", "path": "/redfish/v1/AccountService/Accounts/*"}
+OTHER_ACCOUNT = {"on": "bmc", "path": "/redfish/v1/AccountService/Accounts/3"}
 RESET = {"on": "bmc", "method": "POST", "path": "/redfish/v1/Systems/*/Actions/ComputerSystem.Reset"}
 
 
@@ -26,6 +29,7 @@ class Machines(SiteTest):
     def machines(cls):
         return [
             sitekit.machine("clean", 1),
+            sitekit.machine("reports", 18),
             faulty("stays-on", 2, {**RESET, "action": "ignore-then-ok"}),
             faulty("refuses-password", 3,
                    {**PATCH_ACCOUNT, "action": "status", "args": {"code": 400}}),
@@ -49,6 +53,12 @@ class Machines(SiteTest):
                                            "args": {"test": "Inforom", "status": "Skip"}}),
             faulty("claimed-twice", 14, {"on": "machine", "method": "", "path": "*",
                                          "action": "no-boot"}),
+            sitekit.machine("more-accounts", 19),
+            faulty("fixed-slots", 20, {**OTHER_ACCOUNT, "method": "DELETE", "action": "status",
+                                       "args": {"code": 405}}),
+            faulty("keeps-account", 21,
+                   {**OTHER_ACCOUNT, "method": "DELETE", "action": "ignore-then-ok"},
+                   {**OTHER_ACCOUNT, "method": "PATCH", "action": "ignore-then-ok"}),
             sitekit.machine("no-baseline", 15),
             faulty("stays-off", 16, {**RESET, "action": "ignore-then-ok",
                                      "body": {"ResetType": "On"}}),
@@ -70,6 +80,25 @@ class Machines(SiteTest):
         run = self.release("clean")
         self.assertEqual(run["state"], "succeeded", run)
         self.assert_clean("clean")
+
+    def test_the_first_report_under_platform_trust_is_applied(self):
+        self.site.adopt("reports")
+        self.assertIsNone(self.site.node("reports")["inventory"])
+        run = self.site.wait_run(self.site.work("reports", "release"))
+        self.assertEqual(run["state"], "succeeded", run)
+        node, facts = self.site.node("reports"), self.site.site_facts["reports"]
+        self.assertEqual({disk["serial"] for disk in node["inventory"]["disks"]},
+                         {disk["serial"] for disk in facts["disks"]})
+        # It is this run's, as its ramdisk signed it, and no report of the tenant's time.
+        file = self.site.path("reports-evidence.json")
+        self.site.export_evidence(run["run"], file)
+        self.assertEqual(self.site.verify(file).returncode, 0)
+        with open(file, encoding="utf-8") as bundle:
+            envelopes = [signed["envelope"] for signed in json.load(bundle)["results"]]
+        said = [json.loads(base64.b64decode(envelope["payload"]))["predicate"]
+                for envelope in envelopes]
+        self.assertIn(node["inventory"], [{k: v for k, v in predicate.items()
+                                           if k in node["inventory"]} for predicate in said])
 
     def test_a_wipe_longer_than_a_ramdisk_may_be_silent(self):
         run = self.release("slow-erase")
@@ -102,6 +131,57 @@ class Machines(SiteTest):
         # It may know it later (quirk A11): both are kept, and recover tries each.
         self.fails("says-it-did", "ROTATION_SPLIT")
         self.wait_off("says-it-did")
+
+    def redfish(self, name, method, path, body=None, user="admin", password=None):
+        """Asks a machine's BMC as somebody who knows a password of it."""
+        if password is None:
+            password = self.site.sim("GET", "/machines/%s/secrets" % name)[1]["passwords"][user]
+        token = base64.b64encode(("%s:%s" % (user, password)).encode()).decode()
+        request = urllib.request.Request(
+            self.site.site_facts[name]["url"] + path, method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": "Basic " + token, "Content-Type": "application/json"})
+        context = ssl._create_unverified_context()
+        with urllib.request.urlopen(request, timeout=10, context=context) as answer:
+            return json.loads(answer.read() or b"null")
+
+    def add_account(self, name):
+        """A tenant's second administrator, which no rotation of our password touches."""
+        self.redfish(name, "POST", "/redfish/v1/AccountService/Accounts",
+                     {"UserName": "tenant", "Password": "tenants-own-1",
+                      "RoleId": "Administrator"})
+        self.redfish(name, "GET", "/redfish/v1/Systems", user="tenant", password="tenants-own-1")
+
+    def assert_shut_out(self, name):
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            self.redfish(name, "GET", "/redfish/v1/Systems", user="tenant",
+                         password="tenants-own-1")
+        self.assertEqual(refused.exception.code, 401)
+        refused.exception.close()
+
+    def test_a_tenants_account_in_the_bmc_is_gone(self):
+        self.add_account("more-accounts")
+        run = self.release("more-accounts")
+        self.assertEqual(run["state"], "succeeded", run)
+        self.assert_clean("more-accounts")
+        self.assert_shut_out("more-accounts")
+        users = [account["user"] for account in self.site.sim_machine("more-accounts")["accounts"]]
+        self.assertEqual(users, ["admin"])
+
+    def test_a_tenants_account_in_a_fixed_slot_is_disabled(self):
+        self.add_account("fixed-slots")
+        run = self.release("fixed-slots")
+        self.assertEqual(run["state"], "succeeded", run)
+        self.assertGreater(self.hits("fixed-slots"), 0)
+        self.assert_clean("fixed-slots")
+        self.assert_shut_out("fixed-slots")
+
+    def test_a_bmc_that_keeps_a_tenants_account(self):
+        self.add_account("keeps-account")
+        self.release("keeps-account", 90)
+        self.assert_quarantined("keeps-account", "BMC_ACCOUNT_LEFT")
+        self.assertGreater(self.hits("keeps-account"), 1)
+        self.wait_off("keeps-account")
 
     def test_a_machine_that_never_boots(self):
         self.fails("never-boots", "RAMDISK_NO_CALL_HOME")

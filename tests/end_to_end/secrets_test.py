@@ -34,8 +34,13 @@ class Secrets(SiteTest):
         # The third one never boots: the test fetches its run document, to know its token.
         never = {"id": "never", "on": "machine", "method": "", "path": "*", "action": "no-boot",
                  "args": {}, "after": 0, "count": -1}
+        # And the two that the demo quarantines: a drifted BIOS, a disk that lies.
+        lies = {"id": "DK3", "on": "tool", "method": "format", "path": "nvme*", "action": "lie",
+                "args": {}, "after": 0, "count": -1}
         return [sitekit.machine("m1", 1), sitekit.machine("m2", 2, faults=[echo]),
-                sitekit.machine("m3", 3, faults=[never])]
+                sitekit.machine("m3", 3, faults=[never]),
+                sitekit.machine("m4", 4, firmware={**sitekit.FIRMWARE, "BIOS": "2.3.9"}),
+                sitekit.machine("m5", 5, faults=[lies])]
 
     def fetch_token(self):
         self.site.adopt("m3")
@@ -62,10 +67,10 @@ class Secrets(SiteTest):
                  for name, secret in self.site.passwords.items()]
         with open(self.site.path("agent", "vault.key"), encoding="utf-8") as key:
             found.append(("vault key", key.read().strip().encode()))
-        accounts = self.site.sim("GET", "/machines/m1/secrets")[1]
-        new = accounts["passwords"]["admin"]
-        self.assertNotEqual(new, self.site.passwords["m1"], "the password was not rotated")
-        found.append(("rotated password of m1", new.encode()))
+        for name in ("m1", "m4", "m5"):
+            new = self.site.sim("GET", "/machines/%s/secrets" % name)[1]["passwords"]["admin"]
+            self.assertNotEqual(new, self.site.passwords[name], "the password was not rotated")
+            found.append(("rotated password of " + name, new.encode()))
         sent = self.site.sim("GET", "/machines/m2/secrets")[1]["sent_passwords"]
         found += [("password sent to m2", secret.encode()) for secret in sent]
         with open(self.site.path("m3.token"), encoding="utf-8") as token:
@@ -105,11 +110,13 @@ class Secrets(SiteTest):
         self.watch_processes()
         self.assertEqual(self.release("m1")["state"], "succeeded")
         self.assertEqual(self.release("m2")["code"], "ROTATION_REFUSED")
+        self.assertEqual(self.release("m4")["code"], "FIRMWARE_DRIFT")
+        self.assertEqual(self.release("m5")["code"], "WIPE_UNVERIFIED")
         self.fetch_token()
         self.site.agent_command("status")
         self.site.export_evidence(self.site.node("m1")["cleanRun"], self.site.path("evidence.json"))
         secrets = self.secrets()
-        self.assertGreaterEqual(len(secrets), 8)
+        self.assertGreaterEqual(len(secrets), 20)
         looked = 0
         for path in files_below(self.site.folder):
             with open(path, "rb") as file:
