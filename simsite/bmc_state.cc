@@ -17,7 +17,9 @@ Account* BmcState::account_by_id(std::string_view id) {
 }
 
 bool is_effect(const Change& change) {
-  return std::holds_alternative<SetAccount>(change) || std::holds_alternative<SetBoot>(change) ||
+  return std::holds_alternative<SetAccount>(change) ||
+         std::holds_alternative<CreateAccount>(change) ||
+         std::holds_alternative<DeleteAccount>(change) || std::holds_alternative<SetBoot>(change) ||
          std::holds_alternative<Reset>(change);
 }
 
@@ -25,6 +27,12 @@ std::string describe(const Change& change) {
   if (const auto* account = std::get_if<SetAccount>(&change)) {
     return account->password.empty() ? "account " + account->account_id
                                      : "password of account " + account->account_id;
+  }
+  if (const auto* made = std::get_if<CreateAccount>(&change)) {
+    return "account " + made->account.id + " created";
+  }
+  if (const auto* gone = std::get_if<DeleteAccount>(&change)) {
+    return "account " + gone->account_id + " deleted";
   }
   if (const auto* boot = std::get_if<SetBoot>(&change)) {
     return "boot override " + boot->boot.target + " " + boot->boot.enabled;

@@ -63,6 +63,12 @@ struct SetAccount {
   std::string password;  // empty: as it was
   bool enabled = true;
 };
+struct CreateAccount {
+  Account account;
+};
+struct DeleteAccount {
+  std::string account_id;
+};
 struct SetBoot {
   BootOverride boot;
 };
@@ -75,8 +81,8 @@ struct CreateSession {
 struct DeleteSession {
   std::string id;
 };
-using Change =
-    std::variant<std::monostate, SetAccount, SetBoot, Reset, CreateSession, DeleteSession>;
+using Change = std::variant<std::monostate, SetAccount, CreateAccount, DeleteAccount, SetBoot,
+                            Reset, CreateSession, DeleteSession>;
 
 // Sessions are no effect on the world: they belong to whoever talks.
 bool is_effect(const Change& change);

@@ -139,6 +139,11 @@ void Machine::apply(const Change& change, const RedfishRequest& request) {
     Account* account = state_.account_by_id(account_change->account_id);
     if (!account_change->password.empty()) account->password = account_change->password;
     account->enabled = account_change->enabled;
+  } else if (const auto* made = std::get_if<CreateAccount>(&change)) {
+    state_.accounts.push_back(made->account);
+  } else if (const auto* gone = std::get_if<DeleteAccount>(&change)) {
+    std::erase_if(state_.accounts,
+                  [&](const Account& account) { return account.id == gone->account_id; });
   } else if (const auto* boot = std::get_if<SetBoot>(&change)) {
     state_.boot = boot->boot;
   } else if (const auto* reset = std::get_if<Reset>(&change)) {

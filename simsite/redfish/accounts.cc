@@ -1,5 +1,8 @@
 #include "simsite/redfish/resource.h"
 
+#include <algorithm>
+#include <cstdlib>
+
 namespace leasehold::simsite {
 namespace {
 
@@ -88,6 +91,49 @@ RedfishReply patch_account(const Call& call) {
   return reply_empty(change);
 }
 
+// Another account, as a tenant with the password of one may make.
+RedfishReply create_account(const Call& call) {
+  Account account;
+  for (const char* key : {"UserName", "Password", "RoleId"}) {
+    if (!call.body.contains(key)) return property_missing(key);
+    if (!call.body[key].is_string()) return property_type(key);
+  }
+  account.user_name = call.body["UserName"].get<std::string>();
+  account.password = call.body["Password"].get<std::string>();
+  account.role_id = call.body["RoleId"].get<std::string>();
+  if (account.user_name.empty() || call.state.find_account(account.user_name) != nullptr) {
+    return value_not_in_list("UserName", account.user_name);
+  }
+  if (account.password.size() < kMinPasswordLength ||
+      account.password.size() > kMaxPasswordLength) {
+    return password_refused();
+  }
+  int64_t highest = 0;
+  for (const Account& other : call.state.accounts) {
+    highest = std::max<int64_t>(highest, std::atoll(other.id.c_str()));
+  }
+  account.id = std::to_string(highest + 1);
+  std::string path = child_path(kAccounts, account.id);
+  RedfishReply reply = reply_json(201, {{"@odata.id", path}, {"Id", account.id}});
+  reply.response.headers.emplace_back("Location", path);
+  reply.change = CreateAccount{account};
+  return reply;
+}
+
+// The one who asks is not deleted: nobody would be left to ask.
+RedfishReply delete_account(const Call& call) {
+  const Account* account = find_account(call);
+  if (account == nullptr) return not_found(child_path(kAccounts, call.captures[0]));
+  if (account->user_name.empty() || account->user_name == call.user) {
+    return reply_error(400, {"ResourceCannotBeDeleted",
+                             "The delete request failed because the resource requested cannot be "
+                             "deleted.",
+                             {},
+                             ""});
+  }
+  return reply_empty(DeleteAccount{account->id});
+}
+
 RedfishReply get_roles(const Call&) {
   return reply_json(200,
                     collection(kRoles, "Role", "Roles Collection", {"Administrator", "ReadOnly"}));
@@ -116,8 +162,10 @@ RedfishReply get_role(const Call& call) {
 std::vector<Route> account_routes() {
   Route account{.pattern = std::string(kAccounts) + "/*", .get = get_account};
   account.patch = patch_account;
+  account.del = delete_account;
+  Route accounts{.pattern = kAccounts, .get = get_accounts, .post = create_account};
   return {{.pattern = kService, .get = get_service},
-          {.pattern = kAccounts, .get = get_accounts},
+          accounts,
           account,
           {.pattern = kRoles, .get = get_roles},
           {.pattern = std::string(kRoles) + "/*", .get = get_role}};

@@ -252,6 +252,28 @@ TEST_CASE("methods, paths and bodies that do not fit are refused") {
   CHECK(message_id(reply) == "MalformedJSON");
 }
 
+TEST_CASE("an administrator makes accounts and deletes any but its own") {
+  BmcState state = test_state();
+  const std::string accounts = "/redfish/v1/AccountService/Accounts";
+  Json wanted = {{"UserName", "more"}, {"Password", "another-1"}, {"RoleId", "Administrator"}};
+  RedfishReply made = answer(state, {.method = "POST", .path = accounts, .body = wanted});
+  CHECK(made.response.status == 201);
+  CHECK(header_value(made.response.headers, "Location") == accounts + "/4");
+  CHECK(std::get<CreateAccount>(made.change).account.password == "another-1");
+  CHECK(is_effect(made.change));
+  CHECK(describe(made.change) == "account 4 created");
+  wanted["UserName"] = "admin";
+  CHECK(answer(state, {.method = "POST", .path = accounts, .body = wanted}).response.status == 400);
+  auto remove = [&](const char* id) {
+    return answer(state, {.method = "DELETE", .path = accounts + "/" + id});
+  };
+  CHECK(std::get<DeleteAccount>(remove("3").change).account_id == "3");
+  CHECK(is_effect(remove("3").change));
+  CHECK(remove("2").response.status == 400);  // its own
+  CHECK(remove("1").response.status == 400);  // an empty slot
+  CHECK(remove("9").response.status == 404);
+}
+
 TEST_CASE("a read-only account reads and changes nothing but its own session") {
   BmcState state = test_state();
   state.sessions.push_back({"8", "token-8", "watch"});
