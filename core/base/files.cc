@@ -44,8 +44,15 @@ int FileDescriptor::release() {
 }
 
 Result<std::string> read_file(const std::string& path, size_t max_bytes) {
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // A FIFO without a writer would hold up open() itself.
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.valid()) return io_error("cannot open", path);
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) return io_error("cannot look at", path);
+  if (!S_ISREG(info.st_mode)) {
+    return Error(Code::kIo,
+                 path + " is no regular file; write what it gives to a file, and name that");
+  }
   std::string content;
   char buffer[65536];
   while (true) {

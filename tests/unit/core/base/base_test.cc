@@ -82,6 +82,17 @@ TEST_CASE("a file is written whole, and a secret's must be its owner's alone") {
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
+TEST_CASE("what is no regular file is refused at once, a FIFO without a writer too") {
+  test::TempFolder folder;
+  std::string fifo = folder.file("fifo");
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  for (const std::string& path : {fifo, folder.path(), std::string("/dev/zero")}) {
+    CHECK(read_file(path, 1000).error().code == Code::kIo);
+  }
+  CHECK(read_secret_file(fifo, 1000).error().code == Code::kIo);
+  CHECK(read_file("/proc/self/stat", 4096).ok());
+}
+
 TEST_CASE("a subprocess is bounded in time, output and environment") {
   SubprocessOutcome done =
       run_subprocess({{"sh", "-c", "echo out; echo err >&2; exit 3"}, {}, 5'000}).value();
