@@ -115,6 +115,7 @@ inline constexpr int64_t kEvidenceClockSkewMs = 300'000;
 inline constexpr int64_t kReadbackEdgeBytes = 1 << 20;
 inline constexpr int64_t kReadbackSampleLeastBytes = 1 << 20;
 
+inline constexpr size_t kEvidenceDetailBytes = 200;  // of a refusal: what it quotes
 // Certificates: a chain is leaf, site CA, issuing CA and perhaps the root
 inline constexpr size_t kChainCertificates = 4;
 inline constexpr size_t kCertificateBytes = 4 << 10;  // DER

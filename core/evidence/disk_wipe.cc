@@ -1,6 +1,7 @@
 #include "core/evidence/disk_wipe.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "core/evidence/disk_words.h"
 
@@ -13,45 +14,78 @@ EvidenceRefusal refuse_disk(EvidenceReason reason, const DiskWipe& wipe, const s
   return {reason, detail};
 }
 
-// The value of nvme-cli's secure erase setting, however it is spelled; empty if there is none.
-std::string secure_erase_setting(const std::vector<std::string>& argv) {
+// The value of an option however nvme-cli lets it be spelled ("--ses=1", "--ses 1", "-s1"); the
+// last one counts, as it does there. Empty if there is none.
+std::string option_value(const std::vector<std::string>& argv, const std::string& name,
+                         const std::string& letter) {
   std::string found;
-  for (size_t i = 0; i < argv.size(); ++i) {
+  for (size_t i = 2; i < argv.size(); ++i) {
     const std::string& word = argv[i];
-    std::string next = i + 1 < argv.size() ? argv[i + 1] : "";
-    if (word == "--ses" || word == "-s") {
-      found = next;
-    } else if (word.starts_with("--ses=")) {
-      found = word.substr(6);
-    } else if (word.starts_with("-s") && word.size() > 2) {
+    if (word == name || word == letter) {
+      found = i + 1 < argv.size() ? argv[i + 1] : "";
+    } else if (word.starts_with(name + "=")) {
+      found = word.substr(name.size() + 1);
+    } else if (word.starts_with(letter) && word.size() > 2) {
       found = word.substr(word[2] == '=' ? 3 : 2);
     }
   }
   return found;
 }
 
-// `nvme format` without a secure erase setting, or with SES 0, succeeds and erases nothing.
-bool is_format_that_erases_nothing(const WipeCommand& command) {
-  const auto& argv = command.argv;
-  if (argv.size() < 2 || argv[1] != "format") return false;
-  if (argv[0] != "nvme" && !argv[0].ends_with("/nvme")) return false;
-  std::string setting = secure_erase_setting(argv);
-  return setting != "1" && setting != "2";
+bool is_one_of(const std::string& word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// What a command that ended well did to the disk: a closed list, for each transport of its own.
+enum class Effect { kForeign, kLooks, kErasesNothing, kErases };
+
+// NVM Express: Format with SES 1 or 2 erases, with 0 or none it succeeds and erases nothing.
+// Sanitize: actions 2 (block), 3 (overwrite) and 4 (crypto); 1 only leaves a failure mode.
+Effect effect_of_nvme(const std::vector<std::string>& argv) {
+  if (argv.size() < 2 || (argv[0] != "nvme" && !argv[0].ends_with("/nvme"))) {
+    return Effect::kForeign;
+  }
+  const std::string& verb = argv[1];
+  if (verb == "format") {
+    bool erases = is_one_of(option_value(argv, "--ses", "-s"), {"1", "2"});
+    return erases ? Effect::kErases : Effect::kErasesNothing;
+  }
+  if (verb == "sanitize") {
+    bool erases = is_one_of(option_value(argv, "--sanact", "-a"),
+                            {"2", "3", "4", "0x02", "0x03", "0x04", "start-block-erase",
+                             "start-overwrite", "start-crypto-erase"});
+    return erases ? Effect::kErases : Effect::kErasesNothing;
+  }
+  return is_one_of(verb, {"id-ctrl", "list-ns", "sanitize-log"}) ? Effect::kLooks
+                                                                 : Effect::kForeign;
+}
+
+Effect effect_of(const std::string& transport, const WipeCommand& command) {
+  return transport == "nvme" ? effect_of_nvme(command.argv) : Effect::kForeign;
 }
 
 Checked<void> check_method(const DiskWipe& wipe, const WipeRules& rules) {
   if (wipe.method == WipeMethod::kNone || wipe.commands.empty()) {
     return refuse_disk(EvidenceReason::kNotErased, wipe, "no erasing command");
   }
+  bool erased = false;
   for (const WipeCommand& command : wipe.commands) {
     if (command.exit != 0) {
       return refuse_disk(EvidenceReason::kCommandFailed, wipe,
                          command.argv[0] + " ended with " + std::to_string(command.exit));
     }
-    if (is_format_that_erases_nothing(command)) {
-      return refuse_disk(EvidenceReason::kNotErased, wipe, "nvme format without SES 1 or 2");
+    Effect effect = effect_of(wipe.disk.transport, command);
+    if (effect == Effect::kForeign) {
+      return refuse_disk(EvidenceReason::kUnknownErase, wipe,
+                         command.argv[0] + " on " + wipe.disk.transport);
     }
+    if (effect == Effect::kErasesNothing) {
+      return refuse_disk(EvidenceReason::kNotErased, wipe,
+                         "nvme " + command.argv[1] + " with an action that erases nothing");
+    }
+    erased = erased || effect == Effect::kErases;
   }
+  if (!erased) return refuse_disk(EvidenceReason::kNotErased, wipe, "no erasing command");
   if (wipe.method < rules.minimum) {
     return refuse_disk(EvidenceReason::kMethodTooWeak, wipe,
                        std::string(method_name(wipe.method)) + ", policy asks for " +

@@ -1,5 +1,8 @@
 #include "core/evidence/refusal.h"
 
+#include "core/base/harmless.h"
+#include "core/base/limits.h"
+
 namespace leasehold {
 
 std::string_view evidence_reason_name(EvidenceReason reason) {
@@ -32,6 +35,9 @@ const std::vector<EvidenceReason>& all_evidence_reasons() {
   };
   return kAll;
 }
+
+EvidenceRefusal::EvidenceRefusal(EvidenceReason why, const std::string& which)
+    : reason(why), detail(harmless(shortened_bytes(which, limits::kEvidenceDetailBytes))) {}
 
 std::string EvidenceRefusal::text() const {
   std::string out(evidence_reason_name(reason));

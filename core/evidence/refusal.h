@@ -70,6 +70,8 @@ namespace leasehold {
   X(kHiddenAreas, "hidden-areas", "A disk has, or may have, areas that were not wiped.")         \
   X(kNotErased, "not-erased", "No command that erases was run on a disk.")                       \
   X(kMethodTooWeak, "method-too-weak", "A disk was erased by a weaker method than policy asks.") \
+  X(kUnknownErase, "unknown-erase",                                                              \
+    "A command on a disk is none that is known to erase disks of its transport.")                \
   X(kCommandFailed, "command-failed", "A command on a disk ended with an error.")                \
   X(kNoMarkers, "no-markers",                                                                    \
     "No markers were written to a disk, so that read-back shows little.")                        \
@@ -126,6 +128,11 @@ std::string_view evidence_reason_meaning(EvidenceReason reason);
 const std::vector<EvidenceReason>& all_evidence_reasons();
 
 struct EvidenceRefusal {
+  EvidenceRefusal() = default;
+  // A detail may quote what the other side sent: it is cut to limits::kEvidenceDetailBytes and made
+  // harmless to a terminal.
+  EvidenceRefusal(EvidenceReason why, const std::string& which);
+
   EvidenceReason reason = EvidenceReason::kMalformed;
   std::string detail;  // which disk, which member: for an operator
 

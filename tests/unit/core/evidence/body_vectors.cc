@@ -89,6 +89,7 @@ std::vector<Vector> fact_vectors() {
       {R::kNotErased, "a later SES 0",
        format_with({"nvme", "format", "-s2", "/dev/nvme0", "-s", "0"})},
       {R::kMethodTooWeak, "clear", wipe([](auto& w) { w.method = WipeMethod::kClear; })},
+      {R::kUnknownErase, "any program at all", format_with({"true"})},
       {R::kCommandFailed, "exit 1", wipe([](auto& w) { w.commands[0].exit = 1; })},
       {R::kNoMarkers, "none written", wipe([](auto& w) { w.markers.written = 0; })},
       {R::kMarkerSurvived, "one survived", wipe([](auto& w) { w.markers.survived = 1; })},

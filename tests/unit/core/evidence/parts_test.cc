@@ -161,6 +161,44 @@ TEST_CASE("nvme format counts with SES 1 or 2 in any spelling") {
   CHECK_FALSE(ok({"nvme", "format", "/dev/nvme0", "-s"}));
 }
 
+TEST_CASE("only a command that is known to erase disks of that transport counts") {
+  DiskWipe wipe = make_run(make_pki()).wipe_report().disks[0];
+  const WipeRules rules = {WipeMethod::kPurge, ReadbackExtent::kSample};
+  auto reason = [&](std::vector<std::string> argv) -> std::string {
+    wipe.commands[0].argv = std::move(argv);
+    Checked<void> checked = check_disk_wipe(wipe, rules);
+    return checked.ok() ? "" : std::string(evidence_reason_name(checked.error().reason));
+  };
+  for (const char* action : {"2", "3", "4", "0x04", "start-crypto-erase"}) {
+    CHECK(reason({"nvme", "sanitize", "/dev/nvme0", "-a", action}).empty());
+  }
+  CHECK(reason({"nvme", "sanitize", "/dev/nvme0", "--sanact=1"}) == "not-erased");
+  CHECK(reason({"nvme", "sanitize", "/dev/nvme0"}) == "not-erased");
+  CHECK(reason({"nvme", "id-ctrl", "/dev/nvme0"}) == "not-erased");
+  CHECK(reason({"true"}) == "unknown-erase");
+  CHECK(reason({"blkdiscard", "/dev/nvme0n1"}) == "unknown-erase");
+  CHECK(reason({"nvme", "reset", "/dev/nvme0"}) == "unknown-erase");
+  wipe.disk.transport = "sata";
+  CHECK(reason({"nvme", "format", "/dev/sda", "--ses=1"}) == "unknown-erase");
+  wipe.disk.transport = "nvme";
+  // One that is unknown beside one that erases: what it did afterwards nobody knows.
+  CHECK(reason({"nvme", "format", "/dev/nvme0", "--ses=1"}).empty());
+  wipe.commands.push_back({{"dd", "of=/dev/nvme0n1"}, 0, ""});
+  CHECK(reason({"nvme", "format", "/dev/nvme0", "--ses=1"}) == "unknown-erase");
+}
+
+TEST_CASE("what a refusal quotes is short and harmless") {
+  EvidenceRefusal refusal{EvidenceReason::kWrongCommand, "\x1b[2J" + std::string(5000, 'x')};
+  CHECK(refusal.detail.size() == limits::kEvidenceDetailBytes);
+  CHECK(refusal.detail.rfind("?[2Jxx", 0) == 0);
+  RunParts run = make_run(make_pki());
+  Expectation expected = run.expectation(run.wipe);
+  run.wipe.head.command = std::string(3000, 'c');
+  auto refused = verify_result(sign_part(run.wipe), expected, run.pki.anchors(), kNow);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().text().size() < 300);
+}
+
 TEST_CASE("a single result is judged against what was commanded") {
   RunParts run = make_run(make_pki());
   SignedEnvelope wipe = sign_part(run.wipe);
