@@ -4,6 +4,7 @@
 
 #include "agent/machine_rules.h"
 #include "core/base/bytes.h"
+#include "core/base/harmless.h"
 #include "core/base/log.h"
 #include "core/evidence/dsse.h"
 #include "core/loop/http_server.h"
@@ -14,10 +15,14 @@ namespace {
 constexpr int64_t kPollMs = 25'000;
 constexpr size_t kNonceMin = 16;
 constexpr size_t kNonceMax = 64;
+constexpr size_t kRefusalBytes = 400;
 
 HttpResponse ok_response(const Json& body) { return json_response(200, dump_json(body)); }
 
-HttpResponse refuse(const MachineRequest& request, const Error& error) {
+// What a machine is told is bounded: an error may quote what it sent.
+HttpResponse refuse(const MachineRequest& request, Error error) {
+  error.message = shortened_bytes(error.message, kRefusalBytes);
+  error.field = shortened_bytes(error.field, kRefusalBytes);
   log_line(LogEvent::kRequestRefused, Json{{"path", request.path},
                                            {"peer", request.peer},
                                            {"code", code_name(error.code)},
@@ -97,14 +102,18 @@ void MachineDoor::join(const MachineRequest& request, Reply reply) {
   Result<Json> body = parse_json(request.body, limits::kHttpBodyBytes);
   if (!body.ok()) return reply(refuse(request, body.error()));
   auto outcome = std::make_shared<Result<JoinOutcome>>(Error(Code::kInternal, "not decided"));
-  auto decide = [this, body = std::move(body).value(), outcome](Sql& sql) -> Status {
+  auto concerned = std::make_shared<RunId>();
+  auto decide = [this, body = std::move(body).value(), outcome, concerned](Sql& sql) -> Status {
     // A refusal may still have rows to write (claimed-twice), so it does not undo the transaction.
-    *outcome = decide_join(sql, tools_, body);
+    *outcome = decide_join(sql, tools_, body, concerned.get());
     return outcome->ok() || is_refusal(outcome->error()) ? Status() : Status(outcome->error());
   };
-  auto answer = [this, request, reply = std::move(reply), outcome](Status committed) {
+  auto answer = [this, request, reply = std::move(reply), outcome, concerned](Status committed) {
     if (!committed.ok()) return reply(refuse(request, committed.error()));
-    if (!outcome->ok()) return reply(refuse(request, outcome->error()));
+    if (!outcome->ok()) {
+      reply(refuse(request, outcome->error()));
+      return wake(*concerned);
+    }
     log_line(LogEvent::kRamdiskJoined,
              Json{{"run", outcome->value().run.str()}, {"peer", request.peer}});
     reply(ok_response(outcome->value().answer));
@@ -162,6 +171,13 @@ void MachineDoor::telemetry(const MachineRequest& request, Reply reply) {
 
 void MachineDoor::park(const MachineRequest& request, Reply reply, const std::string& node) {
   uint64_t connection = request.connection;
+// A refusal that wrote a row: the run's step looks at once, whatever it waits for.
+void MachineDoor::wake(const RunId& run) {
+  if (run.empty()) return;
+  engine_.post_event(run, "ramdisk.joined");
+  engine_.post_event(run, "result");
+}
+
   uint64_t timer = loop_.after(kPollMs, [this, connection] {
     auto it = waiting_.find(connection);
     if (it == waiting_.end()) return;
@@ -197,13 +213,18 @@ void MachineDoor::result(const MachineRequest& request, Reply reply) {
   Result<Json> body = parse_json(request.body, limits::kEvidenceBytes);
   if (!body.ok()) return reply(refuse(request, body.error()));
   auto outcome = std::make_shared<Result<ResultOutcome>>(Error(Code::kInternal, "not decided"));
-  auto decide = [this, request, body = std::move(body).value(), outcome](Sql& sql) -> Status {
-    *outcome = decide_result(sql, tools_, request.chain_der, body);
+  auto concerned = std::make_shared<RunId>();
+  auto decide = [this, request, body = std::move(body).value(), outcome,
+                 concerned](Sql& sql) -> Status {
+    *outcome = decide_result(sql, tools_, request.chain_der, body, concerned.get());
     return outcome->ok() || is_refusal(outcome->error()) ? Status() : Status(outcome->error());
   };
-  auto answer = [this, request, reply = std::move(reply), outcome](Status committed) {
+  auto answer = [this, request, reply = std::move(reply), outcome, concerned](Status committed) {
     if (!committed.ok()) return reply(refuse(request, committed.error()));
-    if (!outcome->ok()) return reply(refuse(request, outcome->error()));
+    if (!outcome->ok()) {
+      reply(refuse(request, outcome->error()));
+      return wake(*concerned);
+    }
     reply(ok_response(Json::object()));
     engine_.post_event(outcome->value().run, "result");
   };

@@ -55,6 +55,7 @@ class MachineDoor {
   void park(const MachineRequest& request, Reply reply, const std::string& node);
 
   Loop& loop_;
+  void wake(const RunId& run);
   Database& database_;
   Engine& engine_;
   const Tools& tools_;

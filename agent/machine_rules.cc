@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "agent/result_check.h"
 #include "core/base/bytes.h"
+#include "core/base/harmless.h"
 #include "core/base/log.h"
 #include "core/tls/crypto.h"
 
@@ -123,6 +125,77 @@ Result<JoinOutcome> first_join(Sql& sql, const Tools& tools, RamdiskRow ramdisk,
   return JoinOutcome{join_answer(ramdisk), ramdisk.run};
 }
 
+// The machine is ready behind a boot that somebody else had too: which of them was shown to be
+// clean is not known any more.
+Status quarantine(Sql& sql, const Tools& tools, NodeRow node, const RamdiskRow& ramdisk) {
+  const std::string now = format_time(tools.clock->now_ms());
+  const std::string code(code_name(Code::kBootClaimedTwice));
+  node.state = NodeState::kFailed;
+  node.failed_from = "ready";
+  node.maintenance = true;
+  node.power_off_owed = true;
+  node.failure = Json{{"code", code},
+                      {"message", "boot " + ramdisk.boot +
+                                      ", whose run showed this machine clean, was claimed again "
+                                      "after it was over: that evidence shows nothing any more"},
+                      {"run", ramdisk.run.str()},
+                      {"at", now}};
+  TRY(Store::put(sql, node.change()));
+  Json fields = {{"code", code}, {"run", ramdisk.run.str()}, {"boot", ramdisk.boot}};
+  return Store::put(sql, event_row(random_id(*tools.random, "e"), "node.quarantined", node.id,
+                                   tools.clock->now_ms(), std::move(fields)));
+}
+
+// Two machines had this boot. Its run fails if it is still open: at its next look at the ramdisk or
+// at the latest where its evidence would be accepted (Store::put). If it is over, the machine that
+// is ready behind it is taken out of use.
+Status mark_claimed_twice(Sql& sql, const Tools& tools, RamdiskRow ramdisk) {
+  ramdisk.state = "claimed-twice";
+  TRY(Store::put(sql, ramdisk.change()));
+  NodeRow node = TRY(Store::node(sql, ramdisk.node));
+  if (node.state != NodeState::kReady || node.clean_run != ramdisk.run.str()) return {};
+  return quarantine(sql, tools, std::move(node), ramdisk);
+}
+
+// Whether the CSR is authenticated by the token of this boot.
+Result<bool> has_token(const Tools& tools, const RamdiskRow& ramdisk, const std::string& der,
+                       const std::string& mac) {
+  if (ramdisk.sealed_token.empty()) return false;
+  std::string token =
+      TRY(base64_decode(TRY(tools.vault->open_text(ramdisk.sealed_token, ramdisk.bound()))));
+  return equal_constant_time(hex_encode(hmac_sha256(token, der)), mac);
+}
+
+// A boot that is over lets nobody in. Another CSR than the one that joined, with the right MAC,
+// says all the same that a second machine has the token.
+Error refused_closed(Sql& sql, const Tools& tools, const RamdiskRow& ramdisk,
+                     const std::string& der, const std::string& mac, RunId* concerned) {
+  Error closed =
+      refused(DoorRefusal::kBootClosed, "another boot was opened since, or the run is past it");
+  bool is_another = !ramdisk.csr_sha256.empty() && ramdisk.csr_sha256 != sha256_hex(der);
+  Result<bool> genuine = is_another ? has_token(tools, ramdisk, der, mac) : Result<bool>(false);
+  if (!genuine.ok()) return genuine.error();
+  if (!genuine.value()) return closed;
+  Status marked = mark_claimed_twice(sql, tools, ramdisk);
+  if (!marked.ok()) return marked.error();
+  if (concerned != nullptr) *concerned = ramdisk.run;
+  return refused(DoorRefusal::kBootClaimedTwice,
+                 "this boot is over, and its token was used by another machine");
+}
+
+// A result that is known was sent again because our answer was lost; anything else is another
+// result for a done command. Nothing if none is known.
+Result<std::optional<ResultOutcome>> known_result(Sql& sql, const CommandRow& command,
+                                                  const Json& body) {
+  Json known = TRY(Store::get(sql, "result", command.command));
+  if (known.is_null()) return std::optional<ResultOutcome>();
+  Result<DsseEnvelope> envelope = DsseEnvelope::from_json(json_member(body, "envelope"));
+  if (envelope.ok() && json_text(known, "digest") == envelope.value().digest()) {
+    return std::optional<ResultOutcome>(ResultOutcome{command.run, json_text(known, "verdict")});
+  }
+  return Error(Code::kEvidenceRefused, "this command has another result already", "replayed");
+}
+
 }  // namespace
 
 std::string_view door_refusal_name(DoorRefusal refusal) {
@@ -163,32 +236,27 @@ Result<RamdiskCaller> judge_ramdisk(Sql& sql, const Tools& tools,
   return RamdiskCaller{judgement.identity, ramdisk, node};
 }
 
-Result<JoinOutcome> decide_join(Sql& sql, const Tools& tools, const Json& body) {
+Result<JoinOutcome> decide_join(Sql& sql, const Tools& tools, const Json& body, RunId* concerned) {
   std::string run = TRY(json_string(body, "run"));
   std::string csr_pem = TRY(json_string(body, "csr"));
   std::string mac = TRY(json_string(body, "mac"));
   RamdiskRow ramdisk = TRY(ramdisk_by_boot(sql, TRY(json_string(body, "boot"))));
   if (ramdisk.run.str() != run)
     return refused(DoorRefusal::kBootOfAnotherRun, "the join names another run than its boot's");
-  if (ramdisk.state == "closed") {
-    return refused(DoorRefusal::kBootClosed,
-                   "another boot was opened since, or the run is past it");
-  }
   if (ramdisk.state == "claimed-twice") {
     return refused(DoorRefusal::kBootClaimedTwice, "two machines have asked for this boot");
   }
-  NodeRow node = TRY(node_of_open_run(sql, ramdisk.run));
-  std::string token =
-      TRY(base64_decode(TRY(tools.vault->open_text(ramdisk.sealed_token, ramdisk.bound()))));
   std::string der = TRY(csr_der(csr_pem));
-  if (!equal_constant_time(hex_encode(hmac_sha256(token, der)), mac)) {
+  if (ramdisk.state == "closed") return refused_closed(sql, tools, ramdisk, der, mac, concerned);
+  NodeRow node = TRY(node_of_open_run(sql, ramdisk.run));
+  if (!TRY(has_token(tools, ramdisk, der, mac))) {
     return refused(DoorRefusal::kWrongToken, "the CSR is not authenticated by this boot's token");
   }
   std::string digest = sha256_hex(der);
   if (ramdisk.state == "armed") return first_join(sql, tools, ramdisk, node, csr_pem, digest);
   if (ramdisk.csr_sha256 == digest) return JoinOutcome{join_answer(ramdisk), ramdisk.run};
-  ramdisk.state = "claimed-twice";
-  TRY(Store::put(sql, ramdisk.change()));
+  TRY(mark_claimed_twice(sql, tools, ramdisk));
+  if (concerned != nullptr) *concerned = ramdisk.run;
   return refused(DoorRefusal::kBootClaimedTwice, "this boot's token was used by another machine");
 }
 
@@ -217,7 +285,8 @@ Result<Json> open_commands(Sql& sql, const RamdiskCaller& caller, int64_t after)
 }
 
 Result<ResultOutcome> decide_result(Sql& sql, const Tools& tools,
-                                    const std::vector<std::string>& chain_der, const Json& body) {
+                                    const std::vector<std::string>& chain_der, const Json& body,
+                                    RunId* concerned) {
   RamdiskCaller caller = TRY(judge_ramdisk(sql, tools, chain_der, Verb::kAttest));
   std::string id = TRY(json_string(body, "command"));
   Json row = TRY(Store::get(sql, "command", id));
@@ -226,21 +295,20 @@ Result<ResultOutcome> decide_result(Sql& sql, const Tools& tools,
   if (command.run != caller.ramdisk.run || command.boot != caller.ramdisk.boot) {
     return refused(DoorRefusal::kNotItsCommand, "this command was given to another ramdisk");
   }
+  std::optional<ResultOutcome> known = TRY(known_result(sql, command, body));
+  if (known.has_value()) return *known;
+  if (!command.refused.empty()) {
+    return Error(Code::kEvidenceRefused, "this command was given up before: its step fails",
+                 "given-up");
+  }
   Result<CheckedResult> arrived =
       check_result(tools, caller.node, command, body, tools.clock->now_ms());
   if (!arrived.ok()) {
     TRY(refuse_command(sql, caller, id, "its result was refused: " + arrived.error().message));
+    if (concerned != nullptr) *concerned = command.run;
     return arrived.error();
   }
   CheckedResult checked = std::move(arrived).value();
-  Json known = TRY(Store::get(sql, "result", id));
-  if (!known.is_null()) {
-    // Sent again because our answer was lost; anything else is another result for a done command.
-    if (json_text(known, "digest") == checked.row.digest) {
-      return ResultOutcome{command.run, json_text(known, "verdict")};
-    }
-    return Error(Code::kEvidenceRefused, "this command has another result already", "replayed");
-  }
   TRY(Store::put(sql, checked.row.change()));
   return ResultOutcome{command.run, checked.row.verdict};
 }
@@ -253,15 +321,13 @@ Status refuse_command(Sql& sql, const RamdiskCaller& caller, const std::string& 
   if (command.run != caller.ramdisk.run || command.boot != caller.ramdisk.boot) {
     return refused(DoorRefusal::kNotItsCommand, "this command was given to another ramdisk");
   }
-  command.refused = scrubbed(why.substr(0, kReasonBytes));
+  command.refused = harmless(shortened_bytes(scrubbed(why), kReasonBytes));
   return Store::put(sql, command.change());
 }
 
-Result<RunId> decide_second_claim(Sql& sql, const std::string& boot) {
+Result<RunId> decide_second_claim(Sql& sql, const Tools& tools, const std::string& boot) {
   RamdiskRow ramdisk = TRY(ramdisk_by_boot(sql, boot));
-  if (ramdisk.state == "closed") return ramdisk.run;
-  ramdisk.state = "claimed-twice";
-  TRY(Store::put(sql, ramdisk.change()));
+  TRY(mark_claimed_twice(sql, tools, ramdisk));
   return ramdisk.run;
 }
 

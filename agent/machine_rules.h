@@ -44,24 +44,30 @@ struct JoinOutcome {
   Json answer;
   RunId run;
 };
-Result<JoinOutcome> decide_join(Sql& sql, const Tools& tools, const Json& body);
+// A refusal that wrote rows which its run must look at names that run in `concerned`.
+Result<JoinOutcome> decide_join(Sql& sql, const Tools& tools, const Json& body,
+                                RunId* concerned = nullptr);
 
 // The commands after `after` that have no result yet.
 Result<Json> open_commands(Sql& sql, const RamdiskCaller& caller, int64_t after);
 
-// Verifies and records one result; the answer comes after its commit.
+// Verifies and records one result; the answer comes after its commit. A known result is answered
+// alike, another one for its command is refused, and so is any for a command that was refused.
+// `concerned` as above.
 struct ResultOutcome {
   RunId run;
   std::string verdict;
 };
 Result<ResultOutcome> decide_result(Sql& sql, const Tools& tools,
-                                    const std::vector<std::string>& chain_der, const Json& body);
+                                    const std::vector<std::string>& chain_der, const Json& body,
+                                    RunId* concerned = nullptr);
 
 // This command will have no good result: its step fails with `why`, and does not wait for a day.
 Status refuse_command(Sql& sql, const RamdiskCaller& caller, const std::string& id,
                       const std::string& why);
 
-// A second claim of a run document: the boot is not to be trusted any more. The run to wake.
-Result<RunId> decide_second_claim(Sql& sql, const std::string& boot);
+// A second claim of a run document: the boot is not to be trusted any more, and a machine that is
+// ready behind it is quarantined. The run to wake.
+Result<RunId> decide_second_claim(Sql& sql, const Tools& tools, const std::string& boot);
 
 }  // namespace leasehold

@@ -49,7 +49,7 @@ struct RamdiskRow {
   RunId run;
   int64_t pass = 1;
   std::string state;         // "armed", "joined", "claimed-twice", "closed"
-  std::string sealed_token;  // base64; emptied once used
+  std::string sealed_token;  // base64; stays, to know a second machine that uses it
   std::string boot_nonce;    // base64
   int64_t life_ms = 0;       // of its certificate: what the run's steps may still take
   std::string csr_sha256;    // hex; of the join

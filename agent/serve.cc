@@ -155,8 +155,8 @@ class SiteAgent {
   void second_claim(const std::string& boot) {
     log_line(LogEvent::kBootClaimedTwice, Json{{"boot", boot}});
     auto run = std::make_shared<RunId>();
-    auto decide = [boot, run](Sql& sql) -> Status {
-      *run = TRY(decide_second_claim(sql, boot));
+    auto decide = [this, boot, run](Sql& sql) -> Status {
+      *run = TRY(decide_second_claim(sql, tools_, boot));
       return {};
     };
     database_->transact(decide, [this, run, boot](Status decided) {

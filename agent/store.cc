@@ -6,7 +6,8 @@
 namespace leasehold {
 namespace {
 
-// A boot that was claimed twice while its step looked elsewhere: no evidence is accepted over it.
+// A boot that was claimed twice while its step looked elsewhere: no evidence is accepted over it,
+// and no machine becomes ready behind it.
 Status check_claims(Sql& sql, const NodeRow& node) {
   for (const Json& row : TRY(row_store::all(sql, "ramdisk", node.id.str()))) {
     if (json_text(row, "run") == node.clean_run && json_text(row, "state") == "claimed-twice") {
@@ -25,7 +26,8 @@ Status check_node(Sql& sql, const RowChange& change) {
     return note_hardware(sql, nullptr, after);
   }
   NodeRow before = TRY(NodeRow::parse(old));
-  if (before.clean_run != after.clean_run && !after.clean_run.empty()) {
+  bool becomes_ready = before.state != after.state && after.state == NodeState::kReady;
+  if (becomes_ready || (before.clean_run != after.clean_run && !after.clean_run.empty())) {
     TRY(check_claims(sql, after));
   }
   TRY(check_node_change(&before, after));
@@ -92,6 +94,13 @@ Status Store::put(Sql& sql, const RowChange& change) {
 }
 
 Status Store::put_of_step(Sql& sql, const RowChange& change) {
+  if (change.table == "ramdisk" && !change.row.is_null()) {
+    // A step that closes a boot must not hide that it was claimed twice meanwhile.
+    Json now = TRY(row_store::get(sql, "ramdisk", change.key));
+    RowChange kept = change;
+    if (json_text(now, "state") == "claimed-twice") kept.row["state"] = "claimed-twice";
+    return put(sql, kept);
+  }
   if (change.table != "node" || change.row.is_null()) return put(sql, change);
   RowChange kept = change;
   Json now = TRY(row_store::get(sql, "node", change.key));

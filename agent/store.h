@@ -16,7 +16,8 @@ class Store {
   // INTERNAL naming the law that the change would break; then the transaction must fail.
   static Status put(Sql& sql, const RowChange& change);
   // The same for a step's row: a step saw the node as of its start, so what only an operator
-  // changes (maintenance) stays as it is now, unless the step fails the node.
+  // changes (maintenance) stays as it is now, unless the step fails the node; and a boot that was
+  // claimed twice stays so.
   static Status put_of_step(Sql& sql, const RowChange& change);
   static Result<Json> get(Sql& sql, const std::string& table, const std::string& key);
   static Result<NodeRow> node(Sql& sql, const NodeId& id);  // NOT_FOUND

@@ -22,7 +22,6 @@ StepOutcome accept_machine(const Tools& tools, StepContext& context) {
   if (!ramdisk.ok()) return ramdisk.error();
   node.clean_run = context.run.id.str();
   ramdisk.value().state = "closed";
-  ramdisk.value().sealed_token.clear();
   Done done;
   done.rows = {node.change(), ramdisk.value().change(),
                event_of(tools, context, "node.enrolled",

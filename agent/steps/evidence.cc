@@ -213,7 +213,6 @@ StepOutcome exit_tenant_root(const Tools& tools, StepContext& context) {
   lease.value().exit_generation = node.generation;
   lease.value().ended_at = format_time(tools.clock->now_ms());
   ramdisk.value().state = "closed";
-  ramdisk.value().sealed_token.clear();
   Done done;
   done.rows = {
       node.change(), lease.value().change(), ramdisk.value().change(),

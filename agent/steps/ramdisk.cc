@@ -132,7 +132,6 @@ StepOutcome ramdisk_open(const Tools& tools, StepContext& context, int64_t life_
   for (RamdiskRow& ramdisk : former.value()) {
     if (ramdisk.state == "closed") continue;
     ramdisk.state = "closed";
-    ramdisk.sealed_token.clear();
     done.rows.push_back(ramdisk.change());
   }
   RamdiskRow fresh;

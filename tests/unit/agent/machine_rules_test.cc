@@ -72,8 +72,13 @@ TEST_CASE("a result of this run's ramdisk is recorded once, and the same again i
   REQUIRE(first.ok());
   CHECK(first.value().verdict == "PASS");
   CHECK(site.post(body, site.chain_pem).ok());
-  // ECDSA signs anew each time: another envelope for a command that has its result.
+  // ECDSA signs anew each time: another envelope for a command that has its result. So is one that
+  // would be refused for itself; neither takes back that the command is done.
   CHECK(reason(site.post(site.body_of(site.wipe_parts()), site.chain_pem)) == "replayed");
+  ResultParts foreign = site.wipe_parts();
+  foreign.head.context.node = "n2";
+  CHECK(reason(site.post(site.body_of(foreign), site.chain_pem)) == "replayed");
+  CHECK(json_text(site.row("command", site.command.command), "refused").empty());
 }
 
 TEST_CASE("a result for anything but this command of this machine is refused with its reason") {
@@ -108,6 +113,9 @@ TEST_CASE("a result for anything but this command of this machine is refused wit
     one.spoil(part);
     CHECK(reason(site.post(site.body_of(part), site.chain_pem)) == one.reason);
     CHECK(site.row("result", site.command.command).is_null());
+    // The command is given up with it, and its step fails: not even the good one is taken then.
+    CHECK(reason(site.post(site.body_of(site.wipe_parts()), site.chain_pem)) == "given-up");
+    change_row(site, "command", site.command.command, "refused", "");
   }
   CHECK(reason(site.post(site.body_of(site.wipe_parts()), site.chain_pem)).empty());
 }
@@ -139,6 +147,7 @@ TEST_CASE("law tenant-never-attests: a node-tenant certificate for this very nod
   CHECK(reason(presented) == "lessee");
   CHECK(reason(site.post(site.body_of(part), site.chain_pem)) == "tenant-may-not-attest");
   CHECK(site.row("result", site.command.command).is_null());
+  change_row(site, "command", site.command.command, "refused", "");
   CHECK(reason(site.post(site.body_of(site.wipe_parts()), site.chain_pem)).empty());
 }
 
@@ -222,4 +231,151 @@ TEST_CASE("a raised generation closes the door to the run's ramdisk") {
   site.join_well();
   change_row(site, "node", "n1", "generation", 5);
   CHECK(reason(site.post(site.body_of(site.wipe_parts()), site.chain_pem)) == "generation-raised");
+}
+
+TEST_CASE("a refusal that wrote a row names the run that must look at it") {
+  DoorSite site;
+  site.join_well();
+  ResultParts part = site.wipe_parts();
+  part.head.nonce = base64_encode("\x1b[2J another nonce");
+  RunId concerned;
+  auto post = [&](const Json& body) {
+    REQUIRE(site.in([&](Sql& sql) -> Status {
+                  concerned = RunId();
+                  (void)decide_result(sql, site.world.tools(), DoorSite::der(site.chain_pem), body,
+                                      &concerned)
+                      .ok();
+                  return {};
+                })
+                .ok());
+  };
+  post(site.body_of(part));
+  CHECK(concerned.str() == "r-law");
+  CHECK_FALSE(json_text(site.row("command", site.command.command), "refused").empty());
+  post(site.body_of(part));  // given up before: nothing new was written
+  CHECK(concerned.empty());
+
+  Json second = site.join_body(make_csr(generate_key().private_key_pem).value(), site.token);
+  REQUIRE(site.in([&](Sql& sql) -> Status {
+                (void)decide_join(sql, site.world.tools(), second, &concerned).ok();
+                return {};
+              })
+              .ok());
+  CHECK(concerned.str() == "r-law");
+}
+
+TEST_CASE("why a command was refused is kept short and harmless to a terminal") {
+  DoorSite site;
+  site.join_well();
+  REQUIRE(site.in([&](Sql& sql) -> Status {
+                RamdiskCaller caller = TRY(judge_ramdisk(
+                    sql, site.world.tools(), DoorSite::der(site.chain_pem), Verb::kAttest));
+                return refuse_command(sql, caller, site.command.command,
+                                      "\x1b]0;owned\x07" + std::string(1000, 'x'));
+              })
+              .ok());
+  std::string kept = json_text(site.row("command", site.command.command), "refused");
+  CHECK(kept.rfind("?]0;owned?x", 0) == 0);
+  CHECK(kept.size() == 400);
+}
+
+namespace {
+
+// The node is ready behind this boot's run, which is over.
+void make_ready(DoorSite& site) {
+  change_row(site, "ramdisk", "b-1", "state", "closed");
+  change_row(site, "run", "r-law", "state", "succeeded");
+  for (const auto& [field, value] :
+       std::vector<std::pair<const char*, Json>>{{"state", "ready"},
+                                                 {"trust", "platform"},
+                                                 {"tenantRoot", false},
+                                                 {"lease", ""},
+                                                 {"cleanRun", "r-law"},
+                                                 {"fencedRun", ""},
+                                                 {"maintenance", false},
+                                                 {"powerOffOwed", false}}) {
+    change_row(site, "node", "n1", field, value);
+  }
+}
+
+void check_quarantined(DoorSite& site) {
+  Json node = site.row("node", "n1");
+  CHECK(node["state"] == "failed");
+  CHECK(node["failedFrom"] == "ready");
+  CHECK(node["maintenance"] == true);
+  CHECK(node["powerOffOwed"] == true);
+  CHECK(json_text(json_member(node, "failure"), "code") == "BOOT_CLAIMED_TWICE");
+  CHECK_FALSE(json_text(json_member(node, "failure"), "message").empty());
+  CHECK(site.row("ramdisk", "b-1")["state"] == "claimed-twice");
+  bool told = false;
+  REQUIRE(site.in([&](Sql& sql) -> Status {
+                for (const Json& event : TRY(Store::of_node(sql, "event", NodeId("n1")))) {
+                  told = told || json_text(event, "event") == "node.quarantined" ||
+                         json_text(event, "name") == "node.quarantined";
+                }
+                return {};
+              })
+              .ok());
+  CHECK(told);
+}
+
+Status second_claim(DoorSite& site) {
+  return site.in([&](Sql& sql) -> Status {
+    (void)TRY(decide_second_claim(sql, site.world.tools(), "b-1"));
+    return {};
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a second claim of a boot that is over quarantines the machine that is ready behind it") {
+  DoorSite site;
+  site.join_well();
+  make_ready(site);
+  REQUIRE(second_claim(site).ok());
+  check_quarantined(site);
+  REQUIRE(second_claim(site).ok());  // the third claim finds nothing left to do
+}
+
+TEST_CASE("another CSR with the token of a boot that is over quarantines the ready machine") {
+  DoorSite site;
+  site.join_well();
+  make_ready(site);
+  std::string other = make_csr(generate_key().private_key_pem).value();
+  // Its own CSR again (a late retry), and one that anybody could send, change nothing.
+  CHECK(reason(site.join(site.join_body(site.csr, site.token))) == "boot-closed");
+  CHECK(reason(site.join(site.join_body(other, "another token"))) == "boot-closed");
+  CHECK(site.row("node", "n1")["state"] == "ready");
+  CHECK(reason(site.join(site.join_body(other, site.token))) == "boot-claimed-twice");
+  check_quarantined(site);
+}
+
+TEST_CASE("a second claim of another run's boot leaves a ready machine alone") {
+  DoorSite site;
+  site.join_well();
+  make_ready(site);
+  change_row(site, "node", "n1", "cleanRun", "r-later");
+  REQUIRE(second_claim(site).ok());
+  CHECK(site.row("node", "n1")["state"] == "ready");
+}
+
+TEST_CASE("a boot that was claimed twice is not closed over, and nothing becomes ready behind it") {
+  DoorSite site;
+  site.join_well();
+  Json as_seen = site.row("ramdisk", "b-1");
+  REQUIRE(second_claim(site).ok());
+  as_seen["state"] = "closed";  // what a step writes that had looked before
+  REQUIRE(site.in([&](Sql& sql) {
+                return Store::put_of_step(sql, RowChange{"ramdisk", "b-1", as_seen});
+              })
+              .ok());
+  CHECK(site.row("ramdisk", "b-1")["state"] == "claimed-twice");
+  make_ready(site);
+  change_row(site, "ramdisk", "b-1", "state", "claimed-twice");
+  change_row(site, "node", "n1", "state", "releasing");
+  Json ready = site.row("node", "n1");
+  ready["state"] = "ready";
+  Status put = site.in([&](Sql& sql) { return Store::put(sql, RowChange{"node", "n1", ready}); });
+  REQUIRE_FALSE(put.ok());
+  CHECK(put.error().code == Code::kBootClaimedTwice);
 }
