@@ -57,6 +57,7 @@ Status serve(const std::string& config_path) {
   // A frame that does not get through means that the agent is gone; on_down follows.
   ports.send = [&](std::string frame) { (void)agent->send(frame).ok(); };
   ports.close = [&](uint64_t connection) { server->close(connection); };
+  ports.unsent = [&] { return agent->unsent_bytes(); };
   Relay relay(loop, std::move(ports));
   server = std::make_unique<HttpServer>(loop, server_options(config),
                                         [&](const ServerRequest& request, Responder respond) {

@@ -18,15 +18,11 @@ Relay::~Relay() {
 void Relay::handle(const ServerRequest& request, Responder respond) {
   Status forwarded = forward(request);
   if (!forwarded.ok()) {
-    log_line(LogEvent::kRequestRefused, {{"peer", request.peer_address},
-                                         {"path", request.path.substr(0, 64)},
-                                         {"code", code_name(forwarded.error().code)}});
+    log_refusal(request, forwarded.error());
     return respond(error_response(forwarded.error()));
   }
   Peer& peer = peers_[request.connection];
   peer.respond = std::move(respond);
-  peer.bytes = request.body.size();
-  pending_bytes_ += peer.bytes;
   const uint64_t connection = request.connection;
   peer.timer = loop_.after(answer_ms_, [this, connection] { answer_overdue(connection); });
 }
@@ -37,9 +33,7 @@ Status Relay::forward(const ServerRequest& request) {
     return Error(Code::kNotFound, "there is no such request");
   }
   if (!agent_) return Error(Code::kUnavailable, "the site's agent is not reachable; try again");
-  if (pending_bytes_ + request.body.size() > limits::kGatewayPendingBytes) {
-    return Error(Code::kUnavailable, "the site's agent has too much to do; try again");
-  }
+  TRY(check_body(request));
   auto known = peers_.find(request.connection);
   if (known != peers_.end() && known->second.respond) {
     return Error(Code::kConflict, "one request at a time");
@@ -47,11 +41,70 @@ Status Relay::forward(const ServerRequest& request) {
   // Made before "open" is sent, so that a refused request leaves no trace with the agent.
   std::string frame = TRY(request_frame(request));
   if (known == peers_.end()) {
-    ports_.send(TRY(open_frame(request)));
+    send(TRY(open_frame(request)), request.peer_address);
     peers_[request.connection];
   }
-  ports_.send(std::move(frame));
+  send(std::move(frame), request.peer_address);
   return {};
+}
+
+// Only a machine with a certificate has much to say, and only as results.
+Status Relay::check_body(const ServerRequest& request) {
+  if (request.method == "GET" && !request.body.empty()) {
+    return Error(Code::kInvalidInput, "a GET has no body");
+  }
+  const bool small = request.peer_chain_der.empty() || request.path == "/v1/hello" ||
+                     request.path == "/v1/join" || request.path == "/v1/telemetry";
+  if (small && request.body.size() > limits::kGatewaySmallBodyBytes) {
+    return Error(Code::kTooLarge, "this request has at most " +
+                                      std::to_string(limits::kGatewaySmallBodyBytes) + " bytes");
+  }
+  forget_sent();
+  const auto of_peer = unsent_of_.find(request.peer_address);
+  const size_t its_own = of_peer == unsent_of_.end() ? 0 : of_peer->second;
+  if (unsent_bytes_ + request.body.size() > limits::kGatewayPendingBytes ||
+      its_own + request.body.size() > limits::kGatewayPendingBytesPerPeer) {
+    return Error(Code::kUnavailable, "the site's agent has too much to do; try again");
+  }
+  return {};
+}
+
+void Relay::send(std::string frame, const std::string& address) {
+  const size_t bytes = frame.size();
+  unsent_.push_back({address, bytes});
+  unsent_bytes_ += bytes;
+  unsent_of_[address] += bytes;
+  ports_.send(std::move(frame));
+}
+
+// Frames leave in their order, so what the socket still holds is the newest of them.
+void Relay::forget_sent() {
+  const size_t held = ports_.unsent ? ports_.unsent() : 0;
+  while (!unsent_.empty() && unsent_bytes_ - unsent_.front().bytes >= held) {
+    const Unsent& sent = unsent_.front();
+    unsent_bytes_ -= sent.bytes;
+    auto of_peer = unsent_of_.find(sent.address);
+    of_peer->second -= sent.bytes;
+    if (of_peer->second == 0) unsent_of_.erase(of_peer);
+    unsent_.pop_front();
+  }
+}
+
+// A peer that is refused all the time does not fill the journal.
+void Relay::log_refusal(const ServerRequest& request, const Error& error) {
+  const int64_t now_ms = clock_.monotonic_ms();
+  if (refused_.size() >= limits::kGatewayRefusalLogPeers) refused_.clear();
+  auto [it, is_new] = refused_.try_emplace(request.peer_address);
+  Refused& before = it->second;
+  if (!is_new && now_ms - before.logged_ms < limits::kGatewayRefusalLogMs) {
+    ++before.unlogged;
+    return;
+  }
+  log_line(LogEvent::kRequestRefused, {{"peer", request.peer_address},
+                                       {"path", request.path.substr(0, 64)},
+                                       {"code", code_name(error.code)},
+                                       {"unlogged", before.unlogged}});
+  before = {now_ms, 0};
 }
 
 void Relay::peer_gone(uint64_t connection) {
@@ -59,13 +112,17 @@ void Relay::peer_gone(uint64_t connection) {
   if (it == peers_.end()) return;
   settle(it->second);
   peers_.erase(it);
-  ports_.send(close_frame(connection));
+  send(close_frame(connection), "");
 }
 
 void Relay::agent_connected() { agent_ = true; }
 
 void Relay::agent_lost() {
   agent_ = false;
+  // What was not sent has gone with the connection.
+  unsent_.clear();
+  unsent_of_.clear();
+  unsent_bytes_ = 0;
   // Emptied first: closing calls peer_gone(), which must not tell the next agent of it.
   std::map<uint64_t, Peer> gone = std::exchange(peers_, {});
   for (auto& [connection, peer] : gone) {
@@ -95,7 +152,6 @@ Status Relay::agent_frame(const std::string& text) {
 Responder Relay::settle(Peer& peer) {
   if (!peer.respond) return nullptr;
   loop_.cancel(peer.timer);
-  pending_bytes_ -= std::exchange(peer.bytes, 0);
   return std::exchange(peer.respond, nullptr);
 }
 

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <string>
 
 #include "agent/gateway/frames.h"
+#include "core/base/clock.h"
 #include "core/base/limits.h"
 #include "core/loop/http_server.h"
 #include "core/loop/loop.h"
@@ -21,6 +23,8 @@ struct RelayPorts {
   std::function<void(std::string frame)> send;
   // Closes a machine's connection now.
   std::function<void(uint64_t connection)> close;
+  // Bytes of frames that the agent has not taken yet.
+  std::function<size_t()> unsent;
 };
 
 class Relay {
@@ -45,17 +49,32 @@ class Relay {
   struct Peer {
     Responder respond;  // set while the agent owes an answer
     uint64_t timer = 0;
-    size_t bytes = 0;  // of the request that waits
   };
   Responder settle(Peer& peer);
   Status forward(const ServerRequest& request);
+  Status check_body(const ServerRequest& request);
+  void send(std::string frame, const std::string& address);
+  void forget_sent();
+  void log_refusal(const ServerRequest& request, const Error& error);
   void answer_overdue(uint64_t connection);
 
   Loop& loop_;
   RelayPorts ports_;
   int64_t answer_ms_;
   bool agent_ = false;
-  size_t pending_bytes_ = 0;
+  struct Unsent {
+    std::string address;
+    size_t bytes = 0;
+  };
+  std::deque<Unsent> unsent_;  // frames that the agent may not have read yet, the oldest first
+  size_t unsent_bytes_ = 0;
+  std::map<std::string, size_t> unsent_of_;  // by peer address
+  struct Refused {
+    int64_t logged_ms = 0;
+    int64_t unlogged = 0;  // since then
+  };
+  std::map<std::string, Refused> refused_;  // by peer address
+  SystemClock clock_;
   std::map<uint64_t, Peer> peers_;  // those the agent knows, by connection
 };
 

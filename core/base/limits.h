@@ -37,9 +37,13 @@ inline constexpr size_t kGatewayChainBytes = 16 << 10;
 inline constexpr size_t kGatewayBodyBytes = kGatewayFrameBytes - (64 << 10);
 inline constexpr size_t kGatewayConnections = 4096;
 inline constexpr size_t kGatewayConnectionsPerPeer = 16;
-inline constexpr size_t kGatewayPendingBytes = 8 << 20;  // requests without an answer yet
-inline constexpr int64_t kGatewayAnswerMs = 120'000;     // the agent's longest poll and some
-inline constexpr size_t kFrameQueueBytes = 16 << 20;     // unsent, per peer
+inline constexpr size_t kGatewayPendingBytes = 8 << 20;  // bodies that the agent has not read yet
+inline constexpr size_t kGatewayPendingBytesPerPeer = 2 << 20;
+inline constexpr size_t kGatewaySmallBodyBytes = 16 << 10;  // of whoever has not joined yet
+inline constexpr int64_t kGatewayRefusalLogMs = 10'000;     // between two lines about one peer
+inline constexpr size_t kGatewayRefusalLogPeers = 1024;
+inline constexpr int64_t kGatewayAnswerMs = 120'000;  // the agent's longest poll and some
+inline constexpr size_t kFrameQueueBytes = 16 << 20;  // unsent, per peer
 inline constexpr size_t kFramePeers = 64;
 inline constexpr int64_t kFrameReconnectMs = 500;
 

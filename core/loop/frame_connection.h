@@ -28,6 +28,7 @@ class FrameConnection {
   // TOO_LARGE (or empty): nothing is sent. UNAVAILABLE: it is closing, or is closed now because
   // the peer leaves more than limits::kFrameQueueBytes unread.
   Status send(std::string_view frame);
+  size_t unsent_bytes() const { return stream_->queued_bytes(); }
   void close();
   bool closing() const { return closing_; }
 

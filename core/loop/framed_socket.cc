@@ -124,6 +124,8 @@ Status FramedClient::send(std::string_view frame) {
   return impl_->connection->send(frame);
 }
 
+size_t FramedClient::unsent_bytes() const { return up() ? impl_->connection->unsent_bytes() : 0; }
+
 void FramedClient::drop() {
   if (impl_->connection != nullptr) impl_->connection->close();
 }

@@ -67,6 +67,8 @@ class FramedClient {
   bool up() const;
   // UNAVAILABLE if it is not up, TOO_LARGE; nothing was sent then.
   Status send(std::string_view frame);
+  // Of what was sent: bytes that the other side has not taken yet.
+  size_t unsent_bytes() const;
   // Lets go of a connection on which something was wrong; on_down follows, then a new one.
   void drop();
 

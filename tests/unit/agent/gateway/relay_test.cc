@@ -17,16 +17,20 @@ struct Bench {
                  closed.push_back(connection);
                  relay.peer_gone(connection);  // as the server tells it afterwards
                  loop.stop();
-               }},
+               },
+               [this] { return unsent; }},
               answer_ms) {
     relay.agent_connected();
   }
-  void ask(uint64_t connection, const std::string& body = "{}") {
+  void ask(uint64_t connection, const std::string& body = "{}", const std::string& peer = "",
+           const std::string& path = "/v1/hello", const std::string& method = "POST") {
     ServerRequest request;
     request.connection = connection;
-    request.method = "POST";
-    request.path = "/v1/hello";
+    request.method = method;
+    request.path = path;
     request.body = body;
+    request.peer_address = peer;
+    if (path == "/v1/results") request.peer_chain_der = {"a certificate"};
     relay.handle(request, [this](HttpResponse response) { statuses.push_back(response.status); });
   }
 
@@ -34,6 +38,7 @@ struct Bench {
   std::vector<Json> sent;
   std::vector<uint64_t> closed;
   std::vector<int> statuses;
+  size_t unsent = 0;  // of the socket to the agent
   Relay relay;
 };
 
@@ -60,21 +65,44 @@ TEST_CASE("an answer in time is not overdue later") {
   CHECK(bench.closed.empty());
 }
 
-TEST_CASE("what waits for the agent is bounded in bytes") {
+TEST_CASE("what the agent has not read is bounded in bytes, in all and for each peer") {
   Bench bench;
-  const std::string body(1 << 19, 'x');
-  const size_t fit = limits::kGatewayPendingBytes / body.size();
-  for (uint64_t i = 1; i <= fit + 1; ++i) bench.ask(i, body);
+  bench.unsent = size_t{1} << 30;  // the agent reads nothing
+  const std::string body(900'000, 'x');
+  auto results = [&](uint64_t connection, const std::string& peer) {
+    bench.ask(connection, body, peer, "/v1/results");
+  };
+  results(1, "a");
+  results(2, "a");
+  CHECK(bench.statuses.empty());
+  results(3, "a");  // one peer's third would be over its share
   CHECK(bench.statuses == std::vector<int>{503});
-  CHECK(bench.sent.size() == 2 * fit);
-  // One answered and one gone make room for two.
-  REQUIRE(bench.relay.agent_frame(R"({"type":"reply","conn":1,"status":200,"body":""})").ok());
-  bench.relay.peer_gone(2);
-  bench.ask(101, body);
-  bench.ask(102, body);
-  CHECK(bench.statuses == std::vector<int>{503, 200});
-  bench.ask(103, body);
-  CHECK(bench.statuses == std::vector<int>{503, 200, 503});
+  for (uint64_t i = 0; i < 6; ++i) results(10 + i, "b" + std::to_string(i));
+  CHECK(bench.statuses == std::vector<int>{503});
+  for (uint64_t i = 0; i < 4; ++i) results(20 + i, "c" + std::to_string(i));
+  CHECK(bench.statuses.size() > 1);
+  bench.statuses.clear();
+  // Once they are with the agent they take nobody's room, answered or not.
+  bench.unsent = 0;
+  results(30, "a");
+  results(31, "d");
+  CHECK(bench.statuses.empty());
+}
+
+TEST_CASE("a body is only taken where it may say something") {
+  Bench bench;
+  const std::string large(limits::kGatewaySmallBodyBytes + 1, 'x');
+  bench.ask(1, "{}", "a", "/v1/commands", "GET");
+  CHECK(bench.statuses == std::vector<int>{400});
+  bench.ask(2, large, "a", "/v1/hello");
+  bench.ask(3, large, "a", "/v1/telemetry");
+  bench.ask(4, large, "a", "/v1/else");  // without a certificate
+  CHECK(bench.statuses == std::vector<int>{400, 413, 413, 413});
+  CHECK(bench.sent.empty());
+  bench.ask(5, large, "a", "/v1/results");
+  bench.ask(6, "", "a", "/v1/commands", "GET");
+  CHECK(bench.statuses.size() == 4);
+  CHECK(bench.sent.size() == 4);
 }
 
 TEST_CASE("a lost agent closes what it knew and the next one hears nothing of it") {
