@@ -4,6 +4,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/log.h"
+#include "core/loop/http_server.h"
 
 namespace leasehold {
 namespace {
@@ -33,6 +34,17 @@ FramedListenerOptions listener_options(std::string path, std::vector<int64_t> ui
 }
 
 }  // namespace
+
+std::string reply_frame(int64_t number, const HttpResponse& response) {
+  auto frame_of = [number](int status, const std::string& body) {
+    return dump_json(Json{{"type", "reply"}, {"conn", number}, {"status", status}, {"body", body}});
+  };
+  std::string frame = frame_of(response.status, response.body);
+  if (frame.size() <= limits::kGatewayFrameBytes) return frame;
+  HttpResponse instead = error_response(
+      Error(Code::kInternal, "the answer is too large to be passed on; see the site's journal"));
+  return frame_of(instead.status, instead.body);
+}
 
 GatewayLink::GatewayLink(Loop& loop, const Tools& tools, MachineDoor& door, std::string socket_path,
                          std::vector<int64_t> gateway_uids)
@@ -96,9 +108,7 @@ void GatewayLink::requested(uint64_t link, int64_t number, const Json& frame) {
 void GatewayLink::reply(uint64_t link, int64_t number, const HttpResponse& response) {
   auto it = links_.find(link);
   if (it == links_.end() || !it->second.connections.contains(number)) return;
-  Json frame = {
-      {"type", "reply"}, {"conn", number}, {"status", response.status}, {"body", response.body}};
-  Status sent = listener_.send(link, dump_json(frame));
+  Status sent = listener_.send(link, reply_frame(number, response));
   if (!sent.ok()) listener_.close(link);
 }
 

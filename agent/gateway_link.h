@@ -13,6 +13,10 @@
 
 namespace leasehold {
 
+// The frame of an answer. One that would not fit is a 500 to its own connection, because a frame
+// that cannot be sent would end the link, and with it every machine's connection.
+std::string reply_frame(int64_t number, const HttpResponse& response);
+
 class GatewayLink {
  public:
   GatewayLink(Loop& loop, const Tools& tools, MachineDoor& door, std::string socket_path,
