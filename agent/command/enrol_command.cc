@@ -11,6 +11,7 @@
 #include "agent/command/timeline.h"
 #include "core/base/clock.h"
 #include "core/base/files.h"
+#include "core/base/harmless.h"
 
 namespace leasehold {
 namespace {
@@ -39,7 +40,7 @@ struct Following {
 };
 
 void print_event(const Json& event, bool as_json) {
-  std::string line = as_json ? dump_json(event) : event_line(event);
+  std::string line = as_json ? harmless_json(dump_json(event)) : event_line(event);
   if (!line.empty()) std::cout << line << std::endl;
 }
 
@@ -114,9 +115,9 @@ Result<bool> print_end(SiteClient& client, const Following& following, bool as_j
               std::string(code_next(*known)) + "\n";
   }
   if (as_json) {
-    std::cout << dump_json(Json{{"enrolments", ends}}) << std::endl;
+    std::cout << harmless_json(dump_json(Json{{"enrolments", ends}})) << std::endl;
   } else {
-    std::cout << "\n" << format_table(table) << advice;
+    std::cout << "\n" << format_table(table) << harmless_lines(advice);
   }
   return all_ready;
 }

@@ -3,6 +3,7 @@
 #include "agent/command/command.h"
 #include "agent/sync/site_join.h"
 #include "core/base/files.h"
+#include "core/base/harmless.h"
 #include "core/curl/http_client.h"
 
 namespace leasehold {
@@ -58,11 +59,11 @@ void add_site_command(CLI::App& app, CommandSettings& settings) {
       return;
     }
     if (settings.json) {
-      std::cout << dump_json(members.value()) << "\n";
+      std::cout << harmless_json(dump_json(members.value())) << "\n";
       return;
     }
     std::cout << "site " << arguments->options.site << " has joined. For its configuration:\n"
-              << dump_json_pretty(members.value())
+              << harmless_json(dump_json_pretty(members.value()))
               << "\nThe gateway's user needs gateway.pem and gateway.key of that folder; the "
                  "agent's user everything else.\n";
   });

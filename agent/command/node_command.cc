@@ -5,6 +5,7 @@
 #include "agent/command/table.h"
 #include "core/base/clock.h"
 #include "core/base/files.h"
+#include "core/base/harmless.h"
 #include "core/base/log.h"
 
 namespace leasehold {
@@ -56,7 +57,8 @@ Result<std::string> work(SiteClient& client, const std::string& node_id, const s
 }
 
 Result<std::string> show(SiteClient& client, const std::string& node) {
-  return dump_json_pretty(TRY(client.get("/v1/nodes/" + node))) + "\n";
+  Json row = TRY(client.get("/v1/nodes/" + node));
+  return harmless_json(dump_json_pretty(row)) + "\n";
 }
 
 struct NodeArguments {
@@ -74,7 +76,7 @@ void verb(CLI::App* command, CommandSettings& settings,
       settings.exit_code = print_error(text.error());
       return;
     }
-    std::cout << text.value();
+    std::cout << harmless_lines(text.value());
   });
 }
 

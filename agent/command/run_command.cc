@@ -4,6 +4,7 @@
 #include "agent/command/site_client.h"
 #include "agent/command/table.h"
 #include "agent/command/timeline.h"
+#include "core/base/harmless.h"
 
 namespace leasehold {
 namespace {
@@ -20,7 +21,7 @@ bool print_events(const Json& events, Watch& watch, bool as_json, bool& failed) 
     watch.after = std::max(watch.after, number_of(event, "n"));
     if (!watch.run.empty() && json_text(event, "run") != watch.run) continue;
     if (!watch.node.empty() && json_text(event, "node") != watch.node) continue;
-    std::string line = as_json ? dump_json(event) : event_line(event);
+    std::string line = as_json ? harmless_json(dump_json(event)) : event_line(event);
     if (!line.empty()) std::cout << line << std::endl;
     if (json_text(event, "kind") == "finished" && !watch.run.empty()) {
       failed = !is_success(event);
@@ -48,7 +49,7 @@ int watch_run(const CommandSettings& settings, Watch watch) {
     if (!run.ok()) return print_error(run.error());
     std::string state = json_text(run.value(), "state");
     if (state == "open") continue;
-    std::cout << "run " << watch.run << " " << state << "\n";
+    std::cout << "run " << harmless(watch.run) << " " << harmless(state) << "\n";
     return state == "succeeded" ? 0 : 1;
   }
 }
@@ -58,16 +59,15 @@ int show_run(const CommandSettings& settings, const std::string& run) {
   Result<Json> row = client.get("/v1/runs/" + run);
   if (!row.ok()) return print_error(row.error());
   if (settings.json) {
-    std::cout << dump_json(row.value()) << "\n";
+    std::cout << harmless_json(dump_json(row.value())) << "\n";
     return 0;
   }
-  std::cout << "run " << run << "  node " << json_text(row.value(), "node") << "  "
-            << json_text(row.value(), "workflow") << "  " << json_text(row.value(), "state");
+  std::string head = "run " + run + "  node " + json_text(row.value(), "node") + "  " +
+                     json_text(row.value(), "workflow") + "  " + json_text(row.value(), "state");
   if (!json_text(row.value(), "code").empty()) {
-    std::cout << "  " << json_text(row.value(), "code") << ": "
-              << json_text(row.value(), "message");
+    head += "  " + json_text(row.value(), "code") + ": " + json_text(row.value(), "message");
   }
-  std::cout << "\n\n";
+  std::cout << harmless(head) << "\n\n";
   std::vector<std::vector<std::string>> table = {{"#", "STEP", "PASS", "STATE", "FINISHED"}};
   for (const Json& step : json_member(row.value(), "steps")) {
     table.push_back({json_text(step, "group"), json_text(step, "place"),

@@ -4,6 +4,7 @@
 #include "agent/command/site_client.h"
 #include "agent/command/table.h"
 #include "core/base/files.h"
+#include "core/base/harmless.h"
 #include "core/base/log.h"
 
 namespace leasehold {
@@ -64,9 +65,9 @@ int show_status(const CommandSettings& settings) {
   Result<Json> status = client.get("/v1/status");
   if (!status.ok()) return print_error(status.error());
   if (settings.json) {
-    std::cout << dump_json(status.value()) << "\n";
+    std::cout << harmless_json(dump_json(status.value())) << "\n";
   } else {
-    std::cout << status_text(status.value()) << advice_text(status.value());
+    std::cout << harmless_lines(status_text(status.value()) + advice_text(status.value()));
   }
   return 0;
 }
@@ -81,13 +82,13 @@ Result<int> apply_rows(const CommandSettings& settings, const std::string& file)
   for (const Json& result : json_member(answer, "work_results")) {
     if (!flag_of(result, "accepted")) exit_code = 1;
     if (settings.json) continue;
-    std::cout << "work " << json_text(result, "work") << ": "
-              << (flag_of(result, "accepted") ? "accepted, run " + json_text(result, "run")
-                                              : "refused, " + json_text(result, "code") + ": " +
-                                                    json_text(result, "message"))
+    std::cout << harmless("work " + json_text(result, "work") + ": " +
+                          (flag_of(result, "accepted") ? "accepted, run " + json_text(result, "run")
+                                                       : "refused, " + json_text(result, "code") +
+                                                             ": " + json_text(result, "message")))
               << "\n";
   }
-  if (settings.json) std::cout << dump_json(answer) << "\n";
+  if (settings.json) std::cout << harmless_json(dump_json(answer)) << "\n";
   if (!settings.json) std::cout << rows.size() << " rows applied\n";
   return exit_code;
 }
@@ -109,7 +110,7 @@ int finish(const Result<int>& outcome) {
 }  // namespace
 
 int print_error(const Error& error) {
-  std::cerr << "leasehold-agent: " << scrubbed(error.text()) << "\n";
+  std::cerr << "leasehold-agent: " << harmless_lines(scrubbed(error.text())) << "\n";
   // A command does not try again by itself; its own message says what to look at.
   if (error.code != Code::kUnavailable) std::cerr << "  " << code_next(error.code) << "\n";
   return 1;

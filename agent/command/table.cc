@@ -2,9 +2,16 @@
 
 #include <algorithm>
 
+#include "core/base/harmless.h"
+
 namespace leasehold {
 
-std::string format_table(const std::vector<std::vector<std::string>>& rows) {
+std::string format_table(const std::vector<std::vector<std::string>>& given) {
+  // Cells come from machines and rows: none may tell the terminal anything.
+  std::vector<std::vector<std::string>> rows = given;
+  for (auto& row : rows) {
+    for (std::string& cell : row) cell = harmless(cell);
+  }
   std::vector<size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()), 0);

@@ -6,7 +6,8 @@
 
 namespace leasehold {
 
-// The first row is the head. Ends with a newline; trailing spaces are cut.
+// The first row is the head. Ends with a newline; trailing spaces are cut. Cells are made harmless
+// to a terminal.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace leasehold

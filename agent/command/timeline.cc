@@ -1,6 +1,7 @@
 #include "agent/command/timeline.h"
 
 #include "agent/command/site_client.h"
+#include "core/base/harmless.h"
 
 namespace leasehold {
 namespace {
@@ -12,14 +13,7 @@ std::string padded(std::string text) {
   return text;
 }
 
-}  // namespace
-
-std::string took_text(int64_t ms) {
-  if (ms < 1000) return std::to_string(ms) + " ms";
-  return std::to_string(ms / 1000) + "." + std::to_string(ms % 1000 / 100) + " s";
-}
-
-std::string event_line(const Json& event) {
+std::string line_of(const Json& event) {
   std::string kind = json_text(event, "kind");
   std::string at = json_text(event, "at");
   std::string head =
@@ -36,6 +30,15 @@ std::string event_line(const Json& event) {
   if (kind == "finished") return head + "run " + json_text(event, "detail");
   return "";
 }
+
+}  // namespace
+
+std::string took_text(int64_t ms) {
+  if (ms < 1000) return std::to_string(ms) + " ms";
+  return std::to_string(ms / 1000) + "." + std::to_string(ms % 1000 / 100) + " s";
+}
+
+std::string event_line(const Json& event) { return harmless(line_of(event)); }
 
 bool is_success(const Json& finished_event) {
   return json_text(finished_event, "detail").rfind("succeeded", 0) == 0;
