@@ -17,6 +17,7 @@ Account* BmcState::account_by_id(std::string_view id) {
 }
 
 bool is_effect(const Change& change) {
+  if (const auto* deletion = std::get_if<DeleteSession>(&change)) return !deletion->own;
   return std::holds_alternative<SetAccount>(change) ||
          std::holds_alternative<CreateAccount>(change) ||
          std::holds_alternative<DeleteAccount>(change) || std::holds_alternative<SetBoot>(change) ||

@@ -24,8 +24,9 @@ struct Account {
   std::string password;
   std::string role_id = "Administrator";
   bool enabled = true;
-  int64_t failures = 0;         // failed logins in a row
-  int64_t locked_until_ms = 0;  // monotonic
+  bool change_required = false;  // the factory's password: nothing else before it is changed (A1)
+  int64_t failures = 0;          // failed logins in a row
+  int64_t locked_until_ms = 0;   // monotonic
 };
 
 struct Session {
@@ -44,6 +45,7 @@ struct BootOverride {
 struct BmcState {
   std::string machine;
   std::string serial;
+  std::string board_serial;  // DMI's; a BMC does not say it
   std::string uuid;
   std::string mac;
   Power power = Power::kOff;
@@ -80,11 +82,12 @@ struct CreateSession {
 };
 struct DeleteSession {
   std::string id;
+  bool own = false;  // of whoever deletes it
 };
 using Change = std::variant<std::monostate, SetAccount, CreateAccount, DeleteAccount, SetBoot,
                             Reset, CreateSession, DeleteSession>;
 
-// Sessions are no effect on the world: they belong to whoever talks.
+// Sessions belong to whoever talks and are no effect on the world, except another's that is ended.
 bool is_effect(const Change& change);
 // For the effect's description: never the password itself.
 std::string describe(const Change& change);

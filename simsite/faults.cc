@@ -46,6 +46,7 @@ const std::vector<ActionName>& action_names() {
       {FaultAction::kLockout, "lockout", {kBmc}},
       {FaultAction::kNoBoot, "no-boot", {kBoot, kMachine}},
       {FaultAction::kBootsDisk, "boots-disk", {kBoot, kMachine}},
+      {FaultAction::kKeepsOverride, "keeps-override", {kMachine}},
       {FaultAction::kDies, "dies", {kTool, kMachine}},
   };
   return kNames;

@@ -30,6 +30,7 @@ enum class FaultAction {
   kLockout,            // a standing rule: args.after failed logins lock for args.seconds
   kNoBoot,             // firmware stops before it boots anything
   kBootsDisk,          // firmware ignores the boot override
+  kKeepsOverride,      // firmware boots by an override for once, and leaves it in force
   kDies,               // the machine halts, args.after_ms into the ramdisk or at a tool
 };
 

@@ -95,7 +95,14 @@ void Host::begin_firmware() {
 
 std::string Host::consume_override() {
   std::string target = state_.boot.enabled == "Disabled" ? "None" : state_.boot.target;
-  if (state_.boot.enabled == "Once") {
+  if (state_.boot.enabled != "Once") return target;
+  FaultPlan plan = faults_.match({.on = FaultOn::kMachine,
+                                  .method = "GET",
+                                  .path = "/boot/" + config_.mac,
+                                  .body = nullptr,
+                                  .actions = {FaultAction::kKeepsOverride}},
+                                 config_.name);
+  if (!plan.spoiled) {
     state_.boot.target = "None";
     state_.boot.enabled = "Disabled";
   }
@@ -180,7 +187,7 @@ void Host::run_ramdisk(const BootScript& script) {
 Status Host::start_ramdisk(const BootScript& script) {
   std::string root = places_.folder + "/root";
   TRY(build_sysroot({root, script.cmdline, places_.image_etc, state_.mac, state_.serial,
-                     state_.uuid, disks_, config_.gpus}));
+                     state_.board_serial, state_.uuid, disks_, config_.gpus}));
   RamdiskCommand command;
   command.argv = {places_.ramdisk_program, "--root", root};
   command.environment = {"PATH=" + places_.folder +

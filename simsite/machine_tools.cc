@@ -63,6 +63,10 @@ ToolAnswer Machine::tool_call(const std::vector<std::string>& argv) {
 
 void Machine::erase(const ToolCall& call, const std::vector<std::string>& argv,
                     const FaultPlan& plan, ToolAnswer& answer) {
+  if (call.resets_gpus) {
+    ++effects_here_;
+    effects_.add(config_.name, joined(argv));
+  }
   if (call.erases == nullptr) return;
   bool lies = plan.spoiled && plan.action == FaultAction::kLie;
   Erase how = lies ? lied_erase(plan.args) : Erase::kAll;

@@ -44,6 +44,7 @@ struct Call {
   std::vector<std::string> captures;  // what each '*' of the route's pattern stands for
   Json body;                          // an object for POST and PATCH, else null
   std::string user;                   // who is authenticated; empty: nobody
+  std::string session;                // by which session; empty: none
 };
 
 using Handler = RedfishReply (*)(const Call&);
@@ -100,6 +101,9 @@ struct Message {
 };
 RedfishReply reply_error(int status, const Message& message);
 RedfishReply not_found(const std::string& path);
+// A1: the account must change its password first; the message names the account.
+Json change_required_info(const std::string& account_id);
+RedfishReply change_required(const std::string& account_id);
 RedfishReply property_missing(const std::string& property);
 RedfishReply property_unknown(const std::string& property);
 RedfishReply property_not_writable(const std::string& property);

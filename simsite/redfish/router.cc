@@ -89,7 +89,8 @@ RedfishReply unauthorized(bool with_challenge) {
 }
 
 struct Identity {
-  std::string user;  // empty: refused
+  std::string user;     // empty: refused
+  std::string session;  // its id, if it was by one
   std::optional<LoginAttempt> login;
 };
 
@@ -99,7 +100,7 @@ Identity authenticate(const BmcState& state, const CallContext& context,
   std::string token = header_value(headers, "X-Auth-Token");
   if (!token.empty()) {
     for (const Session& session : state.sessions) {
-      if (equal_constant_time(session.token, token)) return {session.user_name, {}};
+      if (equal_constant_time(session.token, token)) return {session.user_name, session.id, {}};
     }
     return {};
   }
@@ -115,6 +116,17 @@ Identity authenticate(const BmcState& state, const CallContext& context,
   if (check.account != nullptr) identity.login = LoginAttempt{check.account->id, check.ok};
   if (check.ok) identity.user = check.account->user_name;
   return identity;
+}
+
+// DSP0266 clause 13.3.4: with a password that must be changed first, a user reaches his own account
+// and his sessions, and nothing else.
+bool is_gated(const BmcState& state, const std::string& user, const RedfishRequest& request) {
+  const Account* account = state.find_account(user);
+  if (account == nullptr || !account->change_required) return false;
+  bool own = request.path == child_path("/redfish/v1/AccountService/Accounts", account->id);
+  bool log_out = request.method == "DELETE" &&
+                 request.path.rfind("/redfish/v1/SessionService/Sessions/", 0) == 0;
+  return !own && !log_out;
 }
 
 bool may_change(const BmcState& state, const std::string& user, const Change& change) {
@@ -215,12 +227,14 @@ RedfishReply redfish_answer(const BmcState& state, const CallContext& context,
     }
   }
   RedfishReply reply;
-  if (route == nullptr) {
+  if (!open && is_gated(state, identity.user, request)) {
+    reply = change_required(state.find_account(identity.user)->id);
+  } else if (route == nullptr) {
     reply = not_found(request.path);
   } else if (Handler handler = handler_of(*route, request.method); handler == nullptr) {
     reply = method_not_allowed(*route, request.method);
   } else {
-    Call call{state, context, captures, nullptr, identity.user};
+    Call call{state, context, captures, nullptr, identity.user, identity.session};
     reply = run(*route, handler, call, request);
   }
   if (identity.login) reply.login = identity.login;

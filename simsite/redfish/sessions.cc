@@ -74,7 +74,11 @@ RedfishReply create_session(const Call& call) {
                               ""});
   } else {
     Session session{std::to_string(call.state.sessions_made + 1), call.context.fresh_token, user};
-    reply = reply_json(201, session_body(session));
+    Json body = session_body(session);
+    if (check.account->change_required) {
+      body["@Message.ExtendedInfo"] = Json::array({change_required_info(check.account->id)});
+    }
+    reply = reply_json(201, body);
     reply.response.headers.push_back({"X-Auth-Token", session.token});
     reply.response.headers.push_back({"Location", child_path(kSessions, session.id)});
     reply.change = CreateSession{session};
@@ -86,7 +90,7 @@ RedfishReply create_session(const Call& call) {
 RedfishReply delete_session(const Call& call) {
   const Session* session = find_session(call);
   if (session == nullptr) return not_found(child_path(kSessions, call.captures[0]));
-  return reply_empty(DeleteSession{session->id});
+  return reply_empty(DeleteSession{session->id, session->id == call.session});
 }
 
 }  // namespace

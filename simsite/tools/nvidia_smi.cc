@@ -45,10 +45,15 @@ ToolResult reset(const std::vector<GpuConfig>& gpus) {
 
 }  // namespace
 
+bool resets_gpus(const std::vector<std::string>& argv) {
+  ToolArguments arguments = parse_tool_arguments(argv, {"gpu-reset", "r"});
+  return arguments.option("gpu-reset", "r") != nullptr;
+}
+
 ToolResult run_nvidia_smi(const std::vector<GpuConfig>& gpus, const std::vector<std::string>& argv,
                           const Json& lie) {
-  ToolArguments arguments = parse_tool_arguments(argv, {"gpu-reset", "r"});
-  if (arguments.option("gpu-reset", "r") != nullptr) return reset(gpus);
+  if (resets_gpus(argv)) return reset(gpus);
+  ToolArguments arguments = parse_tool_arguments(argv, {});
   const std::string* fields = arguments.option("query-gpu", "");
   const std::string* format = arguments.option("format", "");
   if (fields == nullptr || format == nullptr || *format != "csv,noheader") {

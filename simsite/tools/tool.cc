@@ -55,7 +55,10 @@ ToolCall run_tool(const ToolHardware& hardware, const std::vector<std::string>& 
   std::string name = argv.empty() ? "" : argv[0].substr(argv[0].rfind('/') + 1);
   if (name == "nvme") return run_nvme(hardware, argv);
   if (name == "dcgmi") return {run_dcgmi(visible_gpus(hardware.gpus, lie), argv, lie)};
-  if (name == "nvidia-smi") return {run_nvidia_smi(visible_gpus(hardware.gpus, lie), argv, lie)};
+  if (name == "nvidia-smi") {
+    return {run_nvidia_smi(visible_gpus(hardware.gpus, lie), argv, lie), nullptr,
+            resets_gpus(argv)};
+  }
   return {{127, "", name + ": command not found\n"}};
 }
 

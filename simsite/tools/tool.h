@@ -24,10 +24,11 @@ struct ToolHardware {
   std::vector<GpuConfig> gpus;
 };
 
-// What a command would change: nothing, or the erasure of one disk.
+// What a command would change: nothing, the erasure of one disk, or the state of the GPUs.
 struct ToolCall {
   ToolResult result;
   const Disk* erases = nullptr;
+  bool resets_gpus = false;
 };
 
 // `lie` are the args of a fault rule with action "lie" on this call, or null: for dcgmi and
@@ -38,6 +39,7 @@ ToolCall run_tool(const ToolHardware& hardware, const std::vector<std::string>& 
 ToolCall run_nvme(const ToolHardware& hardware, const std::vector<std::string>& argv);
 ToolResult run_dcgmi(const std::vector<GpuConfig>& gpus, const std::vector<std::string>& argv,
                      const Json& lie);
+bool resets_gpus(const std::vector<std::string>& argv);
 ToolResult run_nvidia_smi(const std::vector<GpuConfig>& gpus, const std::vector<std::string>& argv,
                           const Json& lie);
 

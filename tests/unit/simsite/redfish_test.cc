@@ -115,6 +115,12 @@ TEST_CASE("a session is created, shown and deleted") {
       answer(state, {.method = "DELETE", .path = std::string(kSessions) + "/1"});
   CHECK(deletion.response.status == 204);
   CHECK(std::get<DeleteSession>(deletion.change).id == "1");
+  CHECK(is_effect(deletion.change));  // another's: whoever deletes it came with a password
+  RedfishReply goodbye = answer(state, {.method = "DELETE",
+                                        .path = std::string(kSessions) + "/1",
+                                        .headers = {{"X-Auth-Token", "fresh-token"}}});
+  CHECK(goodbye.response.status == 204);
+  CHECK_FALSE(is_effect(goodbye.change));
   CHECK(
       answer(state, {.method = "DELETE", .path = std::string(kSessions) + "/9"}).response.status ==
       404);
@@ -300,4 +306,29 @@ TEST_CASE("the firmware inventory names each component and its version") {
 }
 
 }  // namespace
+TEST_CASE("A1: the factory's password opens only its own account until it was changed") {
+  BmcState state = test_state();
+  state.accounts[1].change_required = true;
+  RedfishReply login = answer(state, {.method = "POST",
+                                      .path = kSessions,
+                                      .body = {{"UserName", "admin"}, {"Password", "factory-1"}},
+                                      .headers = {}});
+  CHECK(login.response.status == 201);
+  Json info = body_of(login)["@Message.ExtendedInfo"][0];
+  CHECK(info["MessageId"] == "Base.1.13.PasswordChangeRequired");
+  CHECK(info["MessageArgs"][0] == kAccount);
+  for (const char* path : {"/redfish/v1/Systems/1", "/redfish/v1/AccountService/Accounts",
+                           "/redfish/v1/UpdateService/FirmwareInventory"}) {
+    RedfishReply gated = answer(state, {.path = path});
+    CHECK(gated.response.status == 403);
+    CHECK(message_id(gated) == "PasswordChangeRequired");
+  }
+  CHECK(body_of(answer(state, {.path = kAccount}))["PasswordChangeRequired"] == true);
+  RedfishReply changed =
+      answer(state, {.method = "PATCH", .path = kAccount, .body = {{"Password", "new-Secret.2"}}});
+  CHECK(changed.response.status == 204);
+  CHECK(std::get<SetAccount>(changed.change).password == "new-Secret.2");
+  CHECK(answer(state, {.path = "/redfish/v1/"}).response.status == 200);
+}
+
 }  // namespace leasehold::simsite

@@ -59,6 +59,7 @@ TEST_CASE("the ramdisk sees the machine in the shapes of sysfs") {
   CHECK(seen("etc/leasehold/root.pem") == "ROOT\n");
   Json system = parse_json(site.redfish("GET", kSystem).value().body).value();
   CHECK(seen("sys/class/dmi/id/product_uuid") == system["UUID"].get<std::string>() + "\n");
+  CHECK(seen("sys/class/dmi/id/board_serial") == "BOARD-m1\n");
   CHECK(seen("sys/class/dmi/id/product_serial") ==
         system["SerialNumber"].get<std::string>() + "\n");
 }
@@ -224,6 +225,18 @@ TEST_CASE("a disk says it was formatted and was not") {
   CHECK(site.has_tenant());
   CHECK(site.hits("DK3") == 1);
   CHECK(site.effects().size() == 2);  // the override and the power-on
+}
+
+TEST_CASE("an override for once stays in force only where that is a fault") {
+  for (bool keeps : {false, true}) {
+    RunningSite site;
+    site.arm();
+    if (keeps) site.fault({{"id", "B7"}, {"on", "machine"}, {"action", "keeps-override"}});
+    site.boot_once();
+    site.reset("On");
+    REQUIRE(eventually([&] { return !site.text("state/m1/root/format.out").empty(); }));
+    CHECK(site.ask("/machines/m1")["boot"]["enabled"] == (keeps ? "Once" : "Disabled"));
+  }
 }
 
 TEST_CASE("an account locks after failed logins only where that is a fault") {

@@ -119,7 +119,9 @@ TEST_CASE("nvidia-smi answers the query of the inventory") {
         "0, 1651, GPU-2, 00000000:65:00.0, 96.00.5F, 0\n");
   CHECK(tool(argv, {{"ecc", 3}}).result.out.find("96.00.5F, 3\n") != std::string::npos);
   CHECK(tool({"nvidia-smi", "--query-gpu=colour", "--format=csv,noheader"}).result.exit == 2);
-  CHECK(tool({"nvidia-smi", "--gpu-reset"}).result.exit == 0);
+  ToolCall reset = tool({"nvidia-smi", "--gpu-reset"});
+  CHECK(reset.result.exit == 0);
+  CHECK(reset.resets_gpus);
 }
 
 size_t count_secret(const std::string& path) {
