@@ -3,22 +3,16 @@
 #include <algorithm>
 
 #include "core/base/clock.h"
+#include "core/base/harmless.h"
 
 namespace leasehold {
 namespace {
 
 // A serial number must not be able to write "VERIFIED" on a line of its own.
-std::string printable(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
-  return text;
-}
-
 std::string line(const std::string& name, const std::string& value) {
   std::string out = name;
   out.resize(std::max<size_t>(out.size() + 1, 11), ' ');
-  return out + printable(value) + "\n";
+  return out + harmless(value) + "\n";
 }
 
 std::string disk_line(const DiskWipe& wipe) {
@@ -121,22 +115,22 @@ std::string evidence_summary_json(const VerifiedBundle& bundle, const JudgedBy& 
               {"at", format_time(evidence.at_ms)},
               {"seq", evidence.seq},
               {"digest", bundle.digest}};
-  return dump_json_pretty(out) + "\n";
+  return harmless_json(dump_json_pretty(out)) + "\n";
 }
 
 std::string refusal_summary(const EvidenceRefusal& refusal) {
   std::string out = "REFUSED " + std::string(evidence_reason_name(refusal.reason)) + "\n" +
                     std::string(evidence_reason_meaning(refusal.reason)) + "\n";
-  if (!refusal.detail.empty()) out += printable(refusal.detail) + "\n";
+  if (!refusal.detail.empty()) out += harmless(refusal.detail) + "\n";
   return out;
 }
 
 std::string refusal_summary_json(const EvidenceRefusal& refusal) {
-  return dump_json_pretty({{"verdict", "REFUSED"},
-                           {"reason", evidence_reason_name(refusal.reason)},
-                           {"meaning", evidence_reason_meaning(refusal.reason)},
-                           {"detail", refusal.detail}}) +
-         "\n";
+  Json out = {{"verdict", "REFUSED"},
+              {"reason", evidence_reason_name(refusal.reason)},
+              {"meaning", evidence_reason_meaning(refusal.reason)},
+              {"detail", refusal.detail}};
+  return harmless_json(dump_json_pretty(out)) + "\n";
 }
 
 }  // namespace leasehold
