@@ -54,8 +54,9 @@ StepOutcome greet_bmc(const Tools& tools, StepContext& context) {
   Result<BmcGreeting> greeting = tools.bmcs->greet(address_of(node));
   if (!greeting.ok()) {
     if (is_passing(greeting.error())) return try_again(context, greeting.error().message);
-    return Error(Code::kBmcUnreachable,
-                 "what answers there is no Redfish service: " + greeting.error().message);
+    return Error(
+        Code::kBmcUnreachable,
+        "what answers there is not this BMC, or no Redfish service: " + greeting.error().message);
   }
   Done done;
   done.output = Json{{"redfishVersion", greeting.value().redfish_version},
