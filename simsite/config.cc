@@ -61,7 +61,8 @@ bool is_mac(const std::string& text) {
 
 Status parse_bmc(const Json& json, MachineConfig& machine) {
   Json bmc = TRY(json_object(json, "bmc"));
-  TRY(check_keys(bmc, {"user", "password_file"}, "\"bmc\""));
+  TRY(check_keys(bmc, {"user", "password_file", "change_required"}, "\"bmc\""));
+  machine.bmc_change_required = TRY(json_bool_or(bmc, "change_required", false));
   machine.bmc_user = TRY(json_string(bmc, "user"));
   std::string path = TRY(json_string(bmc, "password_file"));
   machine.bmc_password = TRY(read_secret_file(path, kPasswordBytes));

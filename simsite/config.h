@@ -35,6 +35,7 @@ struct MachineConfig {
   uint16_t bmc_port = 0;
   std::string bmc_user;
   std::string bmc_password;  // from password_file
+  bool bmc_change_required = false;
   bool power_on = false;
   std::vector<DiskConfig> disks;
   std::vector<GpuConfig> gpus;

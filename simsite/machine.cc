@@ -30,13 +30,15 @@ BmcState initial_state(const MachineConfig& config) {
   BmcState state;
   state.machine = config.name;
   state.serial = "SIM-" + config.name;
+  state.board_serial = "BOARD-" + config.name;
   state.uuid = uuid_of(config.name);
   state.mac = config.mac;
   state.firmware = config.firmware;
   // Slot 1 is empty, as on many BMCs (quirk A4).
   state.accounts.push_back({.id = "1", .user_name = "", .password = "", .enabled = false});
-  state.accounts.push_back(
-      {.id = "2", .user_name = config.bmc_user, .password = config.bmc_password});
+  Account account{.id = "2", .user_name = config.bmc_user, .password = config.bmc_password};
+  account.change_required = config.bmc_change_required;
+  state.accounts.push_back(std::move(account));
   return state;
 }
 
@@ -137,7 +139,10 @@ bool Machine::spoil(const FaultPlan& plan, const RedfishRequest& request, BmcAns
 void Machine::apply(const Change& change, const RedfishRequest& request) {
   if (const auto* account_change = std::get_if<SetAccount>(&change)) {
     Account* account = state_.account_by_id(account_change->account_id);
-    if (!account_change->password.empty()) account->password = account_change->password;
+    if (!account_change->password.empty()) {
+      account->password = account_change->password;
+      account->change_required = false;
+    }
     account->enabled = account_change->enabled;
   } else if (const auto* made = std::get_if<CreateAccount>(&change)) {
     state_.accounts.push_back(made->account);

@@ -103,6 +103,7 @@ Status build_sysroot(const SysrootPlan& plan) {
   tree.attribute("sys/class/dmi/id/sys_vendor", "Simsite");
   tree.attribute("sys/class/dmi/id/product_name", "SIM-1U");
   tree.attribute("sys/class/dmi/id/product_serial", plan.serial);
+  tree.attribute("sys/class/dmi/id/board_serial", plan.board_serial);
   tree.attribute("sys/class/dmi/id/product_uuid", plan.uuid);
   tree.copy_folder("etc/leasehold", plan.image_etc);
   // A machine without GPUs has a PCI bus all the same; one whose bus cannot be seen shows nothing.

@@ -19,6 +19,7 @@ struct SysrootPlan {
   std::string image_etc;  // image_dir/etc/leasehold, copied if it is there
   std::string mac;
   std::string serial;
+  std::string board_serial;
   std::string uuid;
   std::vector<Disk> disks;
   std::vector<GpuConfig> gpus;

@@ -53,7 +53,7 @@ RedfishReply get_account(const Call& call) {
                           {"RoleId", account->role_id},
                           {"Enabled", account->enabled},
                           {"Locked", locked},
-                          {"PasswordChangeRequired", false},
+                          {"PasswordChangeRequired", account->change_required},
                           {"AccountTypes", {"Redfish"}},
                           {"Links", {{"Role", link(child_path(kRoles, account->role_id))}}}});
 }

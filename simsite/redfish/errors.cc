@@ -68,6 +68,28 @@ RedfishReply not_found(const std::string& path) {
                            ""});
 }
 
+Json change_required_info(const std::string& account_id) {
+  std::string path = child_path("/redfish/v1/AccountService/Accounts", account_id);
+  return {{"@odata.type", "#Message.v1_1_2.Message"},
+          {"MessageId", kRegistry + std::string("PasswordChangeRequired")},
+          {"Message",
+           "The password provided for this account must be changed before access is "
+           "granted. PATCH the Password property for this account located at the "
+           "target URI '" +
+               path + "' to complete this process."},
+          {"MessageArgs", {path}},
+          {"MessageSeverity", "Critical"},
+          {"Resolution", "Change the password for this account."}};
+}
+
+RedfishReply change_required(const std::string& account_id) {
+  Json info = change_required_info(account_id);
+  return reply_json(403, {{"error",
+                           {{"code", info["MessageId"]},
+                            {"message", info["Message"]},
+                            {"@Message.ExtendedInfo", Json::array({info})}}}});
+}
+
 RedfishReply property_missing(const std::string& property) {
   return reply_error(400, {"PropertyMissing",
                            "The property '" + property +

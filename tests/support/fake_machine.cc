@@ -101,7 +101,7 @@ std::unique_ptr<Bmc> FakeMachine::open(const BmcAddress&, const BmcCredential& c
 
 Result<BmcGreeting> FakeMachine::greet(const BmcAddress& address) {
   if (!address.tls_pin.empty() && address.tls_pin != tls_pin) {
-    return Error(Code::kUnavailable, "the server's certificate is not the pinned one");
+    return Error(Code::kRefused, "the server's certificate is not the pinned one");
   }
   return BmcGreeting{"1.17.0", "Acme", "A BMC", tls_pin};
 }
