@@ -17,7 +17,7 @@ Result<std::vector<int64_t>> uids_of(const Json& config, const std::string& key)
   return uids;
 }
 
-Status read_identity(const Json& config, SiteIdentity& identity) {
+Status read_identity(const Json& config, IdentityPaths& paths, SiteIdentity& identity) {
   identity.site = TRY(json_string(config, "site"));
   TRY(SiteId::parse(identity.site, "site"));
   identity.domain = TRY(json_string(config, "domain"));
@@ -26,15 +26,23 @@ Status read_identity(const Json& config, SiteIdentity& identity) {
                  {"root_file", "site_cas_file", "site_ca_file", "site_ca_key_file",
                   "certificate_file", "private_key_file"},
                  "identity"));
-  identity.anchors = TRY(read_anchors(TRY(json_string(files, "root_file")),
-                                      TRY(json_string(files, "site_cas_file")), identity.domain));
-  identity.site_ca = TRY(read_ca_key(TRY(json_string(files, "site_ca_file")),
-                                     TRY(json_string(files, "site_ca_key_file"))));
-  LeafFiles leaf = TRY(read_leaf(TRY(json_string(files, "certificate_file")),
-                                 TRY(json_string(files, "private_key_file"))));
-  identity.agent_chain_pem = leaf.certificate_chain_pem;
-  identity.agent_key_pem = leaf.private_key_pem;
-  return {};
+  paths.root = TRY(json_string(files, "root_file"));
+  paths.site_cas = TRY(json_string(files, "site_cas_file"));
+  paths.site_ca = TRY(json_string(files, "site_ca_file"));
+  paths.site_ca_key = TRY(json_string(files, "site_ca_key_file"));
+  paths.certificate = TRY(json_string(files, "certificate_file"));
+  paths.private_key = TRY(json_string(files, "private_key_file"));
+  return read_identity_files(paths, identity);
+}
+
+Result<std::optional<CoordinatorPlace>> read_coordinator(const Json& config) {
+  if (json_member(config, "coordinator").is_null()) return std::optional<CoordinatorPlace>();
+  Json member = TRY(json_object(config, "coordinator"));
+  TRY(check_keys(member, {"url", "address"}, "coordinator"));
+  std::string url = TRY(json_string(member, "url"));
+  std::string address = TRY(json_string_or(member, "address", ""));
+  CoordinatorPlace place = TRY_WITH(parse_coordinator_place(url, address), "coordinator");
+  return std::optional<CoordinatorPlace>(std::move(place));
 }
 
 Status read_boot(const Json& config, SiteIdentity& identity) {
@@ -56,7 +64,8 @@ Status read_boot(const Json& config, SiteIdentity& identity) {
 Result<AgentConfig> parse(const Json& json) {
   TRY(check_keys(json,
                  {"site", "domain", "state_dir", "vault_key_file", "local_socket", "local_uids",
-                  "gateway_socket", "gateway_uids", "bootd_socket", "identity", "gateway", "image"},
+                  "gateway_socket", "gateway_uids", "bootd_socket", "identity", "gateway", "image",
+                  "coordinator"},
                  "the configuration"));
   AgentConfig config;
   config.state_dir = TRY(json_string(json, "state_dir"));
@@ -66,12 +75,22 @@ Result<AgentConfig> parse(const Json& json) {
   config.gateway_socket = TRY(json_string(json, "gateway_socket"));
   config.gateway_uids = TRY(uids_of(json, "gateway_uids"));
   config.bootd_socket = TRY(json_string(json, "bootd_socket"));
-  TRY(read_identity(json, config.identity));
+  config.coordinator = TRY(read_coordinator(json));
+  TRY(read_identity(json, config.identity_files, config.identity));
   TRY(read_boot(json, config.identity));
   return config;
 }
 
 }  // namespace
+
+Status read_identity_files(const IdentityPaths& paths, SiteIdentity& identity) {
+  identity.anchors = TRY(read_anchors(paths.root, paths.site_cas, identity.domain));
+  identity.site_ca = TRY(read_ca_key(paths.site_ca, paths.site_ca_key));
+  LeafFiles leaf = TRY(read_leaf(paths.certificate, paths.private_key));
+  identity.agent_chain_pem = leaf.certificate_chain_pem;
+  identity.agent_key_pem = leaf.private_key_pem;
+  return {};
+}
 
 Result<AgentConfig> read_agent_config(const std::string& path) {
   Json json = TRY(read_json_file(path, limits::kConfigBytes));

@@ -39,6 +39,10 @@ Status check_content(const RowChange& change) {
   return {};
 }
 
+bool is_of_the_database(const Error& error) {
+  return error.code == Code::kDatabase || error.code == Code::kIo;
+}
+
 }  // namespace
 
 Result<IntakeOutcome> Intake::apply(Sql& sql, const Json& rows) {
@@ -62,6 +66,22 @@ Result<IntakeOutcome> Intake::apply(Sql& sql, const Json& rows) {
   return outcome;
 }
 
+Status Intake::told(Sql& sql, const RowChange& change, IntakeOutcome& outcome) {
+  outcome.tables.insert(change.table);
+  if (change.table != "work" || change.row.is_null()) return {};
+  Json known = TRY(Store::get(sql, "work_result", change.key));
+  if (!known.is_null()) return {};
+  Result<WorkRow> parsed = WorkRow::parse(change.row);
+  WorkRow work = parsed.ok() ? parsed.value() : WorkRow();
+  // Key and node of every row were checked on the way.
+  work.id = WorkId(change.key);
+  work.node = NodeId(json_text(change.row, "node"));
+  if (!parsed.ok()) return answer(sql, work, parsed.error(), outcome);
+  Result<RunId> started = start_whole(sql, work);
+  if (!started.ok() && is_of_the_database(started.error())) return started.error();
+  return answer(sql, work, started, outcome);
+}
+
 Status Intake::apply_work(Sql& sql, const RowChange& change, IntakeOutcome& outcome) {
   Json known = TRY(Store::get(sql, "work_result", change.key));
   if (!known.is_null()) {
@@ -69,19 +89,32 @@ Status Intake::apply_work(Sql& sql, const RowChange& change, IntakeOutcome& outc
     return {};
   }
   WorkRow work = TRY(WorkRow::parse(change.row));
-  Result<RunId> started = start(sql, work);
+  Result<RunId> started = start_whole(sql, work);
   if (!started.ok() && !started.error().field.empty() &&
       started.error().code == Code::kInvalidInput) {
     return started.error();
   }
   if (!started.ok() &&
-      (started.error().code == Code::kDatabase || started.error().code == Code::kInternal ||
-       started.error().code == Code::kIo)) {
+      (is_of_the_database(started.error()) || started.error().code == Code::kInternal)) {
     return started.error();
   }
+  TRY(Store::put(sql, change));
+  return answer(sql, work, started, outcome);
+}
+
+// What is refused half-way leaves nothing behind.
+Result<RunId> Intake::start_whole(Sql& sql, const WorkRow& work) {
+  TRY(sql.run("SAVEPOINT work"));
+  Result<RunId> started = start(sql, work);
+  if (!started.ok()) TRY(sql.run("ROLLBACK TO work"));
+  TRY(sql.run("RELEASE work"));
+  return started;
+}
+
+Status Intake::answer(Sql& sql, const WorkRow& work, const Result<RunId>& started,
+                      IntakeOutcome& outcome) {
   Status verdict = started.ok() ? Status() : Status(started.error());
   std::string run = started.ok() ? started.value().str() : "";
-  TRY(Store::put(sql, change));
   RowChange result = work_result_row(work, verdict, run);
   TRY(Store::put(sql, result));
   outcome.work_results.push_back(result.row);

@@ -4,6 +4,8 @@
 // transaction.
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "agent/engine/engine.h"
@@ -15,6 +17,7 @@ namespace leasehold {
 struct IntakeOutcome {
   std::vector<Json> work_results;
   std::vector<RunId> to_launch;  // after the commit, on the loop's thread
+  std::set<std::string> tables;  // that the coordinator changed
 };
 
 struct EnrolOutcome {
@@ -28,6 +31,10 @@ class Intake {
 
   // INVALID_INPUT for a row that is none: then nothing of the batch happens.
   Result<IntakeOutcome> apply(Sql& sql, const Json& rows);
+  // One row of the coordinator's, as the sync has just written it (null: deleted), in the same
+  // transaction. A work row that cannot be done, or read, is answered as refused: an error here
+  // means that the database fails, and undoes the batch.
+  Status told(Sql& sql, const RowChange& change, IntakeOutcome& outcome);
   // A machine that somebody has had: deployed, tenant_root, tenant-controlled, with a lease row. It
   // can only lower trust. Answers the node's row.
   Result<Json> adopt(Sql& sql, const Json& adoption);
@@ -38,6 +45,9 @@ class Intake {
 
  private:
   Status apply_work(Sql& sql, const RowChange& change, IntakeOutcome& outcome);
+  Status answer(Sql& sql, const WorkRow& work, const Result<RunId>& started,
+                IntakeOutcome& outcome);
+  Result<RunId> start_whole(Sql& sql, const WorkRow& work);
   Result<RunId> start(Sql& sql, const WorkRow& work);
   Result<RunId> release(Sql& sql, const WorkRow& work, NodeRow node);
   Result<RunId> recover(Sql& sql, const WorkRow& work, NodeRow node);

@@ -78,6 +78,8 @@ MachineDoor::MachineDoor(Loop& loop, Database& database, Engine& engine, const T
     : loop_(loop), database_(database), engine_(engine), tools_(tools) {}
 
 void MachineDoor::handle(const MachineRequest& request, Reply reply) {
+  Status may = may_begin_();
+  if (!may.ok()) return reply(refuse(request, may.error()));
   if (request.method == "POST" && request.path == "/v1/hello") return hello(request, reply);
   if (request.method == "POST" && request.path == "/v1/join") return join(request, reply);
   if (request.method == "GET" && request.path == "/v1/commands") {
@@ -169,8 +171,6 @@ void MachineDoor::telemetry(const MachineRequest& request, Reply reply) {
   });
 }
 
-void MachineDoor::park(const MachineRequest& request, Reply reply, const std::string& node) {
-  uint64_t connection = request.connection;
 // A refusal that wrote a row: the run's step looks at once, whatever it waits for.
 void MachineDoor::wake(const RunId& run) {
   if (run.empty()) return;
@@ -178,6 +178,8 @@ void MachineDoor::wake(const RunId& run) {
   engine_.post_event(run, "result");
 }
 
+void MachineDoor::park(const MachineRequest& request, Reply reply, const std::string& node) {
+  uint64_t connection = request.connection;
   uint64_t timer = loop_.after(kPollMs, [this, connection] {
     auto it = waiting_.find(connection);
     if (it == waiting_.end()) return;

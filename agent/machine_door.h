@@ -36,6 +36,8 @@ class MachineDoor {
   MachineDoor& operator=(const MachineDoor&) = delete;
 
   void handle(const MachineRequest& request, Reply reply);
+  // From now on every request is asked this first, and refused with its error.
+  void ask_first(std::function<Status()> may_begin) { may_begin_ = std::move(may_begin); }
   void connection_closed(uint64_t connection);
   // Commands of this node were committed: waiting polls look again.
   void commands_changed(const std::string& node);
@@ -53,13 +55,14 @@ class MachineDoor {
   void result(const MachineRequest& request, Reply reply);
   void telemetry(const MachineRequest& request, Reply reply);
   void park(const MachineRequest& request, Reply reply, const std::string& node);
+  void wake(const RunId& run);
 
   Loop& loop_;
-  void wake(const RunId& run);
   Database& database_;
   Engine& engine_;
   const Tools& tools_;
   std::map<uint64_t, WaitingPoll> waiting_;
+  std::function<Status()> may_begin_ = [] { return Status(); };
 };
 
 }  // namespace leasehold

@@ -7,6 +7,7 @@
 #include "agent/machine_rules.h"
 #include "agent/power_debt.h"
 #include "agent/site_api.h"
+#include "agent/sync/centre.h"
 #include "agent/workflows/all.h"
 #include "agent/workflows/failure.h"
 #include "core/base/files.h"
@@ -29,43 +30,105 @@ class SiteAgent {
 
   Status run() {
     TRY(make_folders(config_.state_dir, 0750));
+    counter_ = TRY(StartCounter::open(config_.vault_key_file));
     TRY(open_database());
     TRY(open_engine());
     TRY(open_doors());
     loop_.stop_on_signals();
-    // Runs go on only now: everything that they reach is there.
-    TRY(engine_->recover());
+    if (config_.coordinator) {
+      open_centre();
+    } else {
+      TRY(act());
+    }
     log_line(LogEvent::kProgramStarted, Json{{"program", "leasehold-agent"},
                                              {"site", config_.identity.site},
                                              {"socket", config_.local_socket}});
-    loop_.post([this] { debt_->start(); });
     loop_.run();
     log_line(LogEvent::kProgramStopping, Json{{"program", "leasehold-agent"}});
+    if (centre_) centre_->stop();
     engine_->begin_drain();
     http_.shut_down();  // steps that wait for a BMC come back at once
     engine_->drain();
     threads_->drain();
-    return {};
+    return outcome_;
   }
 
  private:
+  sync::End end() const { return sync::End::of_site(config_.identity.site); }
+
+  // Open runs go on, machines are answered, owed power-offs are pursued. Once, when everything that
+  // these reach is there and the site is known to be the one that may. Not on the loop's thread
+  // while that runs.
+  Status act() {
+    TRY(database_->transact_and_wait([this](Sql& sql) -> Status {
+      TRY(note_all_hardware(sql));
+      return read_chain(sql);
+    }));
+    TRY(engine_->recover());
+    loop_.post([this] {
+      bootd_->watch_claims([this](const std::string& boot) { second_claim(boot); });
+      debt_->start();
+    });
+    return {};
+  }
+
+  // A newer agent is at work: what is under way is cut off, and nothing begins. The status stays.
+  void freeze() {
+    engine_->begin_drain();
+    http_.shut_down();
+  }
+
+  // Any thread.
+  void fail(const Error& error) {
+    loop_.post([this, error] {
+      if (outcome_.ok()) outcome_ = error;
+      loop_.stop();
+    });
+  }
+
+  void open_centre() {
+    Centre::Options options;
+    options.loop = &loop_;
+    options.database = database_.get();
+    options.intake = &*intake_;
+    options.tools = &tools_;
+    options.state = &sync_state_;
+    options.standing = &standing_;
+    options.trusted = &trusted_;
+    options.place = *config_.coordinator;
+    options.start = start_;
+    options.act = [this] { return act(); };
+    options.launch = [this](const RunId& run) { engine_->launch(run); };
+    options.frozen = [this] { freeze(); };
+    options.fatal = [this](const Error& error) { fail(error); };
+    centre_ = std::make_unique<Centre>(std::move(options));
+    centre_->start();
+  }
+
+  Status read_chain(Sql& sql) {
+    Json chain = TRY(row_store::get(sql, "site_state", "evidence-chain"));
+    if (chain.is_null()) return {};
+    int64_t seq = TRY(json_int(chain, "seq"));
+    std::string digest = TRY(json_string(chain, "digest"));
+    chain_.start_at({seq, std::move(digest)});
+    return {};
+  }
+
   Status open_database() {
     Database::Options options;
     options.path = config_.database_path();
     options.deliver = [this](std::function<void()> task) { loop_.post(std::move(task)); };
+    options.committed = [this] { sync_state_.rows_committed(); };
     auto migrate = [this](Sql& sql) -> Status {
       TRY(row_store::migrate(sql, random_));
+      TRY(sync::migrate(sql));
       TRY(Engine::migrate(sql));
       TRY(check_vault_key(sql));
-      TRY(note_all_hardware(sql));
-      Json chain = TRY(row_store::get(sql, "site_state", "evidence-chain"));
-      if (!chain.is_null()) {
-        chain_.start_at({TRY(json_int(chain, "seq")), TRY(json_string(chain, "digest"))});
-      }
-      return {};
+      start_ = TRY(counter_->raise(sql));
+      return SiteLink::begin(sql, end(), start_, config_.coordinator.has_value());
     };
     database_ = TRY(Database::open(std::move(options), migrate));
-    return {};
+    return counter_->confirm(start_);
   }
 
   // The database remembers one sealed word: another site's key is found out before it is used.
@@ -90,6 +153,7 @@ class SiteAgent {
     bootd_ = std::make_unique<BootdClient>(loop_, http_, config_.bootd_socket);
     tools_ = Tools{bmcs_.get(),       bootd_.get(), &vault_, &clock_,    &random_,
                    &config_.identity, &busy_,       &chain_, &sightings_};
+    if (config_.coordinator) tools_.gate = &authority_;
     threads_ = std::make_unique<StepThreadPool>();
     Engine::Options options;
     options.loop = &loop_;
@@ -113,12 +177,17 @@ class SiteAgent {
   }
 
   Status open_doors() {
+    intake_.emplace(*engine_, tools_);
     door_ = std::make_unique<MachineDoor>(loop_, *database_, *engine_, tools_);
+    door_->ask_first([this] { return standing_.may_begin(); });
     gateway_ = std::make_unique<GatewayLink>(loop_, tools_, *door_, config_.gateway_socket,
                                              config_.gateway_uids);
     debt_ = std::make_unique<PowerDebt>(loop_, *database_, *engine_, *threads_, tools_);
-    SiteApi::Doors doors{[this] { return gateway_->connected(); },
-                         [this] { return bootd_->reachable(); }};
+    SiteApi::Doors doors;
+    doors.gateway_connected = [this] { return gateway_->connected(); };
+    doors.bootd_reachable = [this] { return bootd_->reachable(); };
+    doors.may_begin = [this] { return standing_.may_begin(); };
+    doors.centre = [this] { return centre_ ? centre_->status() : Json(); };
     api_ = std::make_unique<SiteApi>(loop_, *database_, *engine_, tools_, std::move(doors));
     HttpServerOptions options;
     options.unix_path = config_.local_socket;
@@ -131,7 +200,6 @@ class SiteAgent {
     server_->on_close([this](uint64_t connection) { api_->connection_closed(connection); });
     TRY(server_->start());
     TRY(gateway_->start());
-    bootd_->watch_claims([this](const std::string& boot) { second_claim(boot); });
     return {};
   }
 
@@ -178,6 +246,13 @@ class SiteAgent {
   BusyNodes busy_;
   EvidenceChain chain_;
   Sightings sightings_;
+  SyncState sync_state_{clock_};
+  TrustedClock trusted_{clock_, KernelClock::system()};
+  SiteStanding standing_{config_.coordinator ? Standing::kStarting : Standing::kAlone};
+  Authority authority_{trusted_, standing_};
+  std::unique_ptr<StartCounter> counter_;
+  StartCounter::Start start_;
+  Status outcome_;
   Loop loop_;
   CurlMulti http_{loop_};
   std::unique_ptr<Database> database_;
@@ -186,11 +261,13 @@ class SiteAgent {
   Tools tools_;
   std::unique_ptr<StepThreads> threads_;
   std::unique_ptr<Engine> engine_;
+  std::optional<Intake> intake_;
   std::unique_ptr<MachineDoor> door_;
   std::unique_ptr<GatewayLink> gateway_;
   std::unique_ptr<PowerDebt> debt_;
   std::unique_ptr<SiteApi> api_;
   std::unique_ptr<HttpServer> server_;
+  std::unique_ptr<Centre> centre_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "agent/workflows/names.h"
 #include "core/base/log.h"
 #include "core/evidence/bundle_rows.h"
+#include "core/rows/coordinator_rows.h"
 
 namespace leasehold {
 namespace {
@@ -62,6 +63,18 @@ Result<std::vector<ResultRow>> results_of_run(Sql& sql, const std::string& run) 
   return found;
 }
 
+// What the coordinator found in the evidence that made this node ready: "clean", "unverified",
+// "refused", or "none" so far.
+Result<std::string> clearance_of(Sql& sql, const Json& node) {
+  std::string run = json_text(node, "cleanRun");
+  if (run.empty()) return std::string("none");
+  Json row = TRY(Store::get(sql, "clearance", run));
+  if (row.is_null()) return std::string("none");
+  Result<ClearanceRow> clearance = ClearanceRow::parse(row);
+  if (!clearance.ok()) return std::string("none");
+  return std::string(clearance_verdict_name(clearance.value().verdict));
+}
+
 // What the `step` row of the place in progress would say.
 Json step_in_progress(const Json& run) {
   Json step = {{"state", "started"}, {"startedAt", json_member(run, "placeStartedAt")}};
@@ -86,6 +99,8 @@ void SiteApi::handle(const ServerRequest& request, Responder respond) {
   std::vector<std::string> path = segments(request.path);
   bool get = request.method == "GET" || request.method == "HEAD";
   bool post = request.method == "POST";
+  Status may = post ? doors_.may_begin() : Status();
+  if (!may.ok()) return respond(error_response(may.error()));
   if (post && request.path == "/v1/rows") return post_rows(request, respond);
   if (post && request.path == "/v1/nodes") return post_node(request, respond);
   if (post && request.path == "/v1/enrolments") return post_enrolments(request, respond);
@@ -104,6 +119,13 @@ void SiteApi::handle(const ServerRequest& request, Responder respond) {
 }
 
 void SiteApi::post_rows(const ServerRequest& request, Responder respond) {
+  Json centre = doors_.centre();
+  if (!centre.is_null()) {
+    return respond(error_response(
+        Error(Code::kForbidden, "this site is told what to do by its coordinator at " +
+                                    json_text(centre, "url") +
+                                    " only; use the command `leasehold` there")));
+  }
   Result<Json> body = parse_json(request.body);
   if (!body.ok()) {
     return respond(error_response(Error(Code::kInvalidInput, body.error().message)));
@@ -177,11 +199,19 @@ void SiteApi::status(Responder respond) {
   Json head = {{"site", tools_.identity->site},
                {"runs", runs},
                {"gateway", doors_.gateway_connected() ? "connected" : "not connected"},
-               {"bootd", doors_.bootd_reachable() ? "reachable" : "not reachable"}};
+               {"bootd", doors_.bootd_reachable() ? "reachable" : "not reachable"},
+               {"coordinator", doors_.centre()}};
   answer_from(
       [head](Sql& sql) -> Result<Json> {
         Json answer = head;
-        answer["nodes"] = TRY(Store::all(sql, "node"));
+        Json nodes = Json::array();
+        for (Json& node : TRY(Store::all(sql, "node"))) {
+          node["clearance"] = TRY(clearance_of(sql, node));
+          nodes.push_back(std::move(node));
+        }
+        answer["nodes"] = std::move(nodes);
+        Json authority = TRY(Store::get(sql, "authority", AuthorityRow::kKey));
+        answer["authorityUntil"] = json_text(authority, "until");
         return answer;
       },
       respond);
@@ -215,7 +245,11 @@ void SiteApi::run_detail(const std::string& run, Responder respond) {
 void SiteApi::evidence(const std::string& run, Responder respond) {
   auto text = std::make_shared<std::string>();
   auto read = [run, text](Sql& sql) -> Status {
-    *text = TRY(bundle_of(TRY(results_of_run(sql, run))));
+    std::vector<ResultRow> results = TRY(results_of_run(sql, run));
+    Json row = TRY(Store::get(sql, "receipt", run));
+    Json receipt;
+    if (!row.is_null()) receipt = TRY(ReceiptRow::parse(row)).receipt;
+    *text = TRY(bundle_of(results, std::move(receipt)));
     return {};
   };
   database_.transact(read, [text, respond](Status done) {

@@ -17,6 +17,10 @@ class SiteApi {
   struct Doors {
     std::function<bool()> gateway_connected;
     std::function<bool()> bootd_reachable;
+    // Whether anything may be begun here now; asked before every POST.
+    std::function<Status()> may_begin = [] { return Status(); };
+    // How the site stands to its coordinator; null: there is none.
+    std::function<Json()> centre = [] { return Json(); };
   };
   SiteApi(Loop& loop, Database& database, Engine& engine, const Tools& tools, Doors doors);
 

@@ -17,16 +17,40 @@ std::string failure_of(const Json& node) {
   return json_text(node, "state") == "failed" ? code : "";
 }
 
-// Past exit, ready means: shown by this site, not yet cleared by a coordinator.
+// Past exit, ready means: shown by this site. Cleared is what its coordinator found in the
+// evidence.
 std::string state_of(const Json& node) {
   std::string state = json_text(node, "state");
-  return state == "ready" ? "ready, not cleared" : state;
+  if (state != "ready") return state;
+  std::string clearance = json_text(node, "clearance");
+  if (clearance == "clean") return "ready, cleared";
+  if (clearance == "refused") return "ready, refused";
+  if (clearance == "unverified") return "ready, unverified";
+  return "ready, not cleared";
+}
+
+// How the site stands to its coordinator, and what to do if it does not act.
+std::string coordinator_text(const Json& status) {
+  const Json& centre = json_member(status, "coordinator");
+  if (!centre.is_object()) return "";
+  bool connected = flag_of(centre, "connected");
+  std::string standing = json_text(centre, "standing");
+  std::string out = "coordinator " + json_text(centre, "url") +
+                    (connected ? "   connected" : "   NOT CONNECTED") + "   " + standing +
+                    "   term until " + json_text(status, "authorityUntil") + "\n";
+  std::string error = json_text(centre, "error");
+  if (!connected && !error.empty()) out += "  " + error + "\n";
+  if (standing == "acting") return out;
+  out += "  " + json_text(centre, "why") + "\n";
+  if (standing == "superseded") out += "  " + std::string(code_next(Code::kSuperseded)) + "\n";
+  if (standing == "waiting") out += "  " + std::string(code_next(Code::kAuthorityOver)) + "\n";
+  return out;
 }
 
 std::string status_text(const Json& status) {
   std::string out = "site " + json_text(status, "site") + "   gateway " +
-                    json_text(status, "gateway") + "   bootd " + json_text(status, "bootd") +
-                    "\n\n";
+                    json_text(status, "gateway") + "   bootd " + json_text(status, "bootd") + "\n" +
+                    coordinator_text(status) + "\n";
   std::vector<std::vector<std::string>> rows = {
       {"NODE", "STATE", "FAILURE", "TRUST", "GEN", "MAINT", "OFF OWED", "LEASE"}};
   for (const Json& node : json_member(status, "nodes")) {

@@ -1,20 +1,22 @@
 #include "agent/sync/authority.h"
 
-#include <algorithm>
-
 #include "core/db/row_store.h"
+#include "core/rows/coordinator_rows.h"
 
 namespace leasehold {
 
 Status Authority::may_start(Sql& sql) const {
-  int64_t ends_ms = 0;
-  for (const Json& row : TRY(row_store::all(sql, "authority"))) {
-    Result<int64_t> end = parse_time(json_text(row, "endsAt"));
-    if (end.ok()) ends_ms = std::max(ends_ms, end.value());
-  }
-  if (ends_ms == 0) {
+  if (standing_.superseded()) return Error(Code::kSuperseded, standing_.why());
+  Json row = TRY(row_store::get(sql, "authority", AuthorityRow::kKey));
+  if (row.is_null()) {
     return Error(Code::kAuthorityOver, "the coordinator has not granted this site a term yet");
   }
+  Result<AuthorityRow> granted = AuthorityRow::parse(row);
+  if (!granted.ok()) {
+    return Error(Code::kAuthorityOver,
+                 "the term that was granted cannot be read: " + granted.error().message);
+  }
+  int64_t ends_ms = granted.value().until_ms;
   std::optional<int64_t> now_ms = clock_.now_ms();
   if (!now_ms) {
     return Error(Code::kAuthorityOver,

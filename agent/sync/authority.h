@@ -4,6 +4,7 @@
 // called inside transactions.
 #pragma once
 
+#include "agent/sync/standing.h"
 #include "agent/sync/trusted_clock.h"
 #include "agent/tools.h"
 #include "core/db/database.h"
@@ -12,13 +13,15 @@ namespace leasehold {
 
 class Authority : public StartGate {
  public:
-  explicit Authority(const TrustedClock& clock) : clock_(clock) {}
+  Authority(const TrustedClock& clock, const SiteStanding& standing)
+      : clock_(clock), standing_(standing) {}
 
-  // AUTHORITY_OVER saying why.
+  // AUTHORITY_OVER, or SUPERSEDED, saying why.
   Status may_start(Sql& sql) const override;
 
  private:
   const TrustedClock& clock_;
+  const SiteStanding& standing_;
 };
 
 }  // namespace leasehold

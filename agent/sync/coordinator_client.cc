@@ -7,12 +7,14 @@ namespace leasehold {
 
 CoordinatorClient::CoordinatorClient(HttpClient& http, CoordinatorPlace place,
                                      const CurrentIdentity& identity, Clock& clock,
-                                     std::string instance)
+                                     std::string instance,
+                                     std::function<void(const std::string&)> on_superseded)
     : http_(http),
       place_(std::move(place)),
       identity_(identity),
       clock_(clock),
-      instance_(std::move(instance)) {}
+      instance_(std::move(instance)),
+      on_superseded_(std::move(on_superseded)) {}
 
 HttpOptions CoordinatorClient::options(int64_t timeout_ms) const {
   const SiteIdentity& site = *identity_;
@@ -42,7 +44,9 @@ Result<std::string> CoordinatorClient::post_text(const std::string& path, std::s
   request.body = std::move(body);
   HttpResponse response = TRY(http_.send(request, options(timeout_ms)));
   if (response.status / 100 == 2) return std::move(response.body);
-  return answer_of(response).error();
+  Error error = answer_of(response).error();
+  if (error.code == Code::kSuperseded) on_superseded_(error.message);
+  return error;
 }
 
 Result<Json> CoordinatorClient::post(const std::string& path, const Json& body,

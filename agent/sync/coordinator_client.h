@@ -3,6 +3,7 @@
 // blocks its thread, and comes back at once when the HttpClient is shut down. Thread-safe.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "agent/sync/coordinator_place.h"
@@ -13,10 +14,11 @@ namespace leasehold {
 
 class CoordinatorClient {
  public:
-  // `instance` names this life of this agent; a coordinator that knows a newer one answers
-  // SUPERSEDED.
+  // `instance` names this life of this agent. A coordinator that knows a newer one answers
+  // SUPERSEDED; `on_superseded` is told of it before the call returns.
   CoordinatorClient(HttpClient& http, CoordinatorPlace place, const CurrentIdentity& identity,
-                    Clock& clock, std::string instance);
+                    Clock& clock, std::string instance,
+                    std::function<void(const std::string& why)> on_superseded);
 
   // POSTs what the coordinator takes twice without harm. The coordinator's own error, or
   // UNAVAILABLE or TIMEOUT if it was not reached.
@@ -27,6 +29,8 @@ class CoordinatorClient {
 
   const CoordinatorPlace& place() const { return place_; }
   const std::string& instance() const { return instance_; }
+  // For an answer that says so in another way.
+  void superseded(const std::string& why) { on_superseded_(why); }
 
  private:
   HttpOptions options(int64_t timeout_ms) const;
@@ -36,6 +40,7 @@ class CoordinatorClient {
   const CurrentIdentity& identity_;
   Clock& clock_;
   std::string instance_;
+  std::function<void(const std::string&)> on_superseded_;
 };
 
 // An error that says only that nobody answered: it is tried again, and changes nothing.

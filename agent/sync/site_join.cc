@@ -128,9 +128,13 @@ Status write_answer(NewFolder& folder, const Json& answer, const Anchors& anchor
   Json site_cas = TRY(json_object(answer, "siteCas"));
   TRY(folder.write({"root.pem", anchors.root_pem}));
   TRY(folder.write({"site-cas.json", dump_json_pretty(site_cas) + "\n"}));
-  TRY(folder.write({"site-ca.pem", TRY(text_of(answer, "siteCa"))}));
-  TRY(folder.write({"site-agent.pem", TRY(text_of(answer, "siteAgent"))}));
-  return folder.write({"gateway.pem", TRY(text_of(answer, "gateway"))});
+  const std::pair<const char*, const char*> chains[] = {
+      {"siteCa", "site-ca.pem"}, {"siteAgent", "site-agent.pem"}, {"gateway", "gateway.pem"}};
+  for (const auto& [member, name] : chains) {
+    std::string chain = TRY(text_of(answer, member));
+    TRY(folder.write({name, chain}));
+  }
+  return {};
 }
 
 Status check_leaf(const LeafFiles& leaf, const Anchors& anchors, IdentityKind kind,
@@ -166,7 +170,8 @@ Status check_files(const NewFolder& folder, const SiteJoinOptions& options, cons
   CaKey site_ca = TRY(read_ca_key(path("site-ca.pem"), path("site-ca.key")));
   LeafFiles agent = TRY(read_leaf(path("site-agent.pem"), path("site-agent.key")));
   LeafFiles gateway = TRY(read_leaf(path("gateway.pem"), path("gateway.key")));
-  std::pair recorded(options.site, TRY(certificate_sha256(site_ca.certificate_pem)));
+  std::string site_ca_sha256 = TRY(certificate_sha256(site_ca.certificate_pem));
+  std::pair recorded(options.site, site_ca_sha256);
   if (std::find(anchors.site_cas.begin(), anchors.site_cas.end(), recorded) ==
       anchors.site_cas.end()) {
     return Error(Code::kMalformed, "the coordinator did not record the site CA that it issued");

@@ -13,9 +13,7 @@ static_assert(static_cast<size_t>(Standing::kSuperseded) + 1 == kNames.size());
 
 }  // namespace
 
-std::string_view standing_name(Standing standing) {
-  return kNames[static_cast<size_t>(standing)];
-}
+std::string_view standing_name(Standing standing) { return kNames[static_cast<size_t>(standing)]; }
 
 void SiteStanding::set(Standing standing, const std::string& why) {
   {

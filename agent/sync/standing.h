@@ -11,10 +11,10 @@
 namespace leasehold {
 
 enum class Standing {
-  kAlone,       // no coordinator is configured: it acts
-  kStarting,    // nobody knows yet whether it may
-  kRestoring,   // a copy or a backup: its rows come back first
-  kWaiting,     // it may act, but its term is over: open runs wait to be resumed
+  kAlone,      // no coordinator is configured: it acts
+  kStarting,   // nobody knows yet whether it may
+  kRestoring,  // a copy or a backup: its rows come back first
+  kWaiting,    // it may act, but its term is over: open runs wait to be resumed
   kActing,
   kSuperseded,  // a newer agent of this site is at work: nothing any more
 };

@@ -57,6 +57,7 @@ Result<StartCounter::Start> StartCounter::raise(Sql& sql) {
   Content file = TRY(read());
   Json row = TRY(row_store::get(sql, "site_state", kRow));
   int64_t database = row.is_null() ? 0 : TRY(json_int(row, "number"));
+  std::string own = TRY(self());
   Start start;
   // The database is raised first, so a kill in between leaves it ahead by one.
   bool in_step = database == file.number || database == file.number + 1;
@@ -66,7 +67,7 @@ Result<StartCounter::Start> StartCounter::raise(Sql& sql) {
                     " knows " + std::to_string(file.number);
   } else if (!first && file.number == 0) {
     start.finding = path_ + " is missing or empty";
-  } else if (file.number != 0 && file.self != TRY(self())) {
+  } else if (file.number != 0 && file.self != own) {
     start.finding = path_ + " is a copy";
   }
   start.own = start.finding.empty();
@@ -83,7 +84,8 @@ Result<StartCounter::Start> StartCounter::raise(Sql& sql) {
 // In place, because the file is known by its inode. A torn write is an unreadable file, which only
 // costs a restore.
 Status StartCounter::confirm(const Start& start) {
-  std::string text = dump_json(Json{{"self", TRY(self())}, {"starts", start.number}}) + "\n";
+  std::string own = TRY(self());
+  std::string text = dump_json(Json{{"self", own}, {"starts", start.number}}) + "\n";
   text.resize(std::max<size_t>(text.size(), 128), ' ');
   if (::pwrite(file_.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
       ::ftruncate(file_.get(), static_cast<off_t>(text.size())) != 0 ||

@@ -115,11 +115,11 @@ inline constexpr size_t kEvidenceBytes = 4 << 20;
 inline constexpr int64_t kRamdiskHeartbeatMs = 5'000;
 inline constexpr int64_t kRamdiskLifeMaxMs = 7LL * 24 * 3600 * 1000;
 inline constexpr int64_t kEvidenceClockSkewMs = 300'000;
+inline constexpr size_t kEvidenceDetailBytes = 200;  // of a refusal: what it quotes
 // The least that a sampled read-back reads: the first and the last so many bytes, and a sample.
 inline constexpr int64_t kReadbackEdgeBytes = 1 << 20;
 inline constexpr int64_t kReadbackSampleLeastBytes = 1 << 20;
 
-inline constexpr size_t kEvidenceDetailBytes = 200;  // of a refusal: what it quotes
 // Certificates: a chain is leaf, site CA, issuing CA and perhaps the root
 inline constexpr size_t kChainCertificates = 4;
 inline constexpr size_t kCertificateBytes = 4 << 10;  // DER
@@ -132,7 +132,7 @@ inline constexpr int64_t kSyncCallMs = 60'000;        // of everything but a lon
 inline constexpr int64_t kSyncPollMs = 25'000;        // how long a pull waits for the first row
 inline constexpr size_t kSyncAnswerBytes = 32 << 20;  // of one answer
 inline constexpr int64_t kSyncBackoffFirstMs = 200;
-inline constexpr int64_t kSyncBackoffMaxMs = 15'000;
+inline constexpr int64_t kSyncBackoffMaxMs = 5'000;
 inline constexpr int64_t kSyncHelloMs = 5'000;      // a good start waits no longer for the centre
 inline constexpr int64_t kSyncHashesMs = 600'000;   // between two comparisons of table hashes
 inline constexpr int64_t kTakeoverWaitMs = 30'000;  // for the former agent's poll to be answered

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/db/row_store.h"
+#include "core/rows/coordinator_rows.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/virtual_time.h"
 
@@ -84,17 +85,16 @@ TEST_CASE("authority: a run starts only inside a term that a trusted clock shows
                   }).value();
   Box box;
   TrustedClock clock(box.clocks, box.kernel());
-  Authority authority(clock);
+  SiteStanding standing(Standing::kActing);
+  Authority authority(clock, standing);
   auto verdict = [&] {
     return database->transact_and_wait([&](Sql& sql) { return authority.may_start(sql); });
   };
   auto grant = [&](int64_t ends_ms) {
-    Json row = {
-        {"table", "authority"}, {"schema", 1}, {"site", "s1"}, {"endsAt", format_time(ends_ms)}};
-    REQUIRE(database
-                ->transact_and_wait([&](Sql& sql) {
-                  return row_store::put(sql, RowChange{"authority", "s1", row});
-                })
+    AuthorityRow row;
+    row.until_ms = ends_ms;
+    row.time_ms = kEpochMs;
+    REQUIRE(database->transact_and_wait([&](Sql& sql) { return row_store::put(sql, row.change()); })
                 .ok());
   };
   clock.heard(kEpochMs, box.clocks.boot_ms);

@@ -52,15 +52,17 @@ struct LiveAuthority {
 class FakeCentre {
  public:
   using Answer = std::function<HttpResponse(const ServerRequest&, const Json& body)>;
+  using Door = std::function<void(const ServerRequest&, const Json& body, Responder)>;
 
   // `kind` and `host`: what its certificate says it is.
   explicit FakeCentre(const LiveAuthority& authority,
                       IdentityKind kind = IdentityKind::kCoordinator,
-                      const std::string& host = "coordinator.example.net")
+                      const std::string& host = "coordinator.example.net", uint16_t port = 0)
       : authority_(authority) {
     KeyPair key = generate_key();
     std::string name = kind == IdentityKind::kCoordinator ? "coordinator" : "s9";
     HttpServerOptions options = on_any_port();
+    options.tcp_port = port;
     options.tls = true;
     options.tls_config.ask_client_certificate = true;
     options.tls_config.private_key_pem = key.private_key_pem;
@@ -77,9 +79,15 @@ class FakeCentre {
   }
 
   void answer(const std::string& path, Answer how) {
-    std::lock_guard lock(mutex_);
-    answers_[path] = std::move(how);
+    door(path, [how = std::move(how)](const ServerRequest& request, const Json& body,
+                                      const Responder& respond) { respond(how(request, body)); });
   }
+  // Answered later, from on_loop().
+  void door(const std::string& path, Door how) {
+    std::lock_guard lock(mutex_);
+    doors_[path] = std::move(how);
+  }
+  void on_loop(const std::function<void()>& task) { thread_.on_loop(task); }
   // Every body that came to that path.
   std::vector<Json> asked(const std::string& path) const {
     std::lock_guard lock(mutex_);
@@ -89,24 +97,25 @@ class FakeCentre {
   std::string url() const { return "https://coordinator.example.net:" + port(); }
   std::string address() const { return "127.0.0.1:" + port(); }
   std::string port() const { return std::to_string(server_->port()); }
+  uint16_t port_number() const { return server_->port(); }
 
  private:
   void handle(const ServerRequest& request, const Responder& respond) {
     Json body = parse_json(request.body, 32 << 20).value_or(Json());
-    Answer how;
+    Door how;
     {
       std::lock_guard lock(mutex_);
       asked_[request.path].push_back(body);
-      auto found = answers_.find(request.path);
-      if (found != answers_.end()) how = found->second;
+      auto found = doors_.find(request.path);
+      if (found != doors_.end()) how = found->second;
     }
-    if (how) return respond(how(request, body));
+    if (how) return how(request, body, respond);
     respond(error_response(Error(Code::kNotFound, "the fake coordinator has no such door")));
   }
 
   const LiveAuthority& authority_;
   mutable std::mutex mutex_;
-  std::map<std::string, Answer> answers_;
+  std::map<std::string, Door> doors_;
   std::map<std::string, std::vector<Json>> asked_;
   LoopThread thread_;
   std::unique_ptr<ServerUnderTest> server_;

@@ -27,6 +27,7 @@
 #include "core/loop/loop.h"
 #include "core/tls/crypto.h"
 #include "core/tls/x509.h"
+#include "tests/support/temp_folder.h"
 
 namespace leasehold::test {
 
@@ -69,19 +70,6 @@ class LoopThread {
  private:
   Loop loop_;
   std::thread thread_;
-};
-
-class TempFolder {
- public:
-  TempFolder() {
-    char pattern[] = "/tmp/leasehold-test-XXXXXX";
-    path_ = ::mkdtemp(pattern);
-  }
-  ~TempFolder() { std::filesystem::remove_all(path_); }
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
 };
 
 // An HttpServer on a LoopThread; destroyed on the loop.
