@@ -37,6 +37,9 @@ inline constexpr int64_t kAuthorityTermMs = 14LL * 24 * 3600 * 1000;
 inline constexpr int64_t kAuthorityRenewMs = 3600 * 1000;
 inline constexpr int64_t kContactWriteMs = 5'000;  // between two writes of when it was heard
 
+inline constexpr int64_t kInstancesKept = 10'000;  // agents of one site that said hello once
+inline constexpr size_t kInstanceBytes = 64;
+
 // Work
 inline constexpr int64_t kWorkDeadlineMs = 7LL * 24 * 3600 * 1000;
 

@@ -2,9 +2,12 @@
 
 #include "coordinator/api/api.h"
 #include "coordinator/limits.h"
+#include "coordinator/start_mark.h"
 #include "coordinator/store/schema.h"
 #include "core/base/files.h"
 #include "core/base/log.h"
+#include "core/db/row_store.h"
+#include "core/sync/position.h"
 
 namespace leasehold {
 namespace {
@@ -32,14 +35,20 @@ class Coordinator {
     Database::Options options;
     options.path = config_.database_path();
     options.deliver = [this](std::function<void()> task) { loop_.post(std::move(task)); };
-    database_ =
-        TRY(Database::open(std::move(options), [](Sql& sql) { return store::migrate(sql); }));
-    return {};
+    StartMark mark(config_.state_dir);
+    TRY(mark.read());
+    database_ = TRY(Database::open(std::move(options), [&](Sql& sql) -> Status {
+      TRY(row_store::migrate(sql, random_, RowOwner::kCoordinator));
+      TRY(sync::migrate(sql));
+      TRY(store::migrate(sql));
+      return mark.raise(sql);
+    }));
+    return mark.confirm();
   }
 
   Status open_door() {
-    centre_ = Centre{&config_, &authority_, &clock_, &random_};
-    api_ = std::make_unique<Api>(loop_, *database_, centre_);
+    context_ = CentreContext{&config_, &authority_, &clock_, &random_, random_id(random_, "start")};
+    api_ = std::make_unique<Api>(loop_, *database_, context_);
     TRY(api_->start());
     HttpServerOptions options;
     options.tcp_host = config_.listen_host;
@@ -63,7 +72,7 @@ class Coordinator {
   SystemClock clock_;
   SystemRandom random_;
   CertificateAuthority authority_{config_.issuing, config_.domain, clock_};
-  Centre centre_;
+  CentreContext context_;
   Loop loop_;
   std::unique_ptr<Api> api_;  // the database's callbacks reach it
   std::unique_ptr<Database> database_;

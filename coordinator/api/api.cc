@@ -45,10 +45,10 @@ Error refused_chain(const Judgement& judgement) {
 }
 
 // The handler's changes, or none of them, and in either case the call's audit line.
-Status run_handler(const Route& route, const Centre& centre, Sql& sql, Call& call, Reply& reply,
-                   Status& status) {
+Status run_handler(const Route& route, const CentreContext& context, Sql& sql, Call& call,
+                   Reply& reply, Status& status) {
   TRY(sql.run("SAVEPOINT call"));
-  Result<Reply> made = route.handler(centre, sql, call);
+  Result<Reply> made = route.handler(context, sql, call);
   status = made.ok() ? Status() : Status(made.error());
   if (is_fatal(status)) return status;
   if (!made.ok()) {
@@ -58,6 +58,7 @@ Status run_handler(const Route& route, const Centre& centre, Sql& sql, Call& cal
   }
   TRY(sql.run("RELEASE call"));
   if (made.ok()) reply = std::move(made).value();
+  if (reply.refused.has_value()) status = *reply.refused;
   if (!reply.wait_for.empty() && call.may_wait) return {};  // answered later, and audited then
   if (call.unaudited && status.ok()) return {};
   const int number = status.ok() ? reply.status : error_response(status.error()).status;
@@ -79,9 +80,9 @@ Status audit_call(Sql& sql, const Call& call, int status, const std::string& cod
   return store::add_audit(sql, line);
 }
 
-Api::Api(Loop& loop, Database& database, const Centre& centre)
-    : loop_(loop), database_(database), centre_(centre), routes_(all_routes()) {
-  anchors_ = {centre.config->root_pem, centre.config->domain, {}};
+Api::Api(Loop& loop, Database& database, const CentreContext& context)
+    : loop_(loop), database_(database), context_(context), routes_(all_routes()) {
+  anchors_ = {context.config->root_pem, context.config->domain, {}};
 }
 
 Api::~Api() = default;
@@ -135,10 +136,15 @@ Status Api::judge_caller(const ServerRequest& request, const Route& route, Call&
 Status Api::read_request(const ServerRequest& request, Pending& pending) const {
   TRY(check_query(*pending.route, request.query));
   Call& call = pending.call;
-  const int64_t wait_s = TRY(call.number("wait", 0, limits::kCentreWaitS));
-  pending.wait_until_ms = centre_.clock->monotonic_ms() + wait_s * 1000;
-  call.may_wait = wait_s > 0;
-  if (request.method == "GET" || request.method == "HEAD") return {};
+  if (request.method == "GET" || request.method == "HEAD") {
+    const int64_t wait_s = TRY(call.number("wait", 0, limits::kCentreWaitS));
+    pending.wait_until_ms = context_.clock->monotonic_ms() + wait_s * 1000;
+    return {};
+  }
+  if (pending.route->takes_rows) {
+    call.text_body = request.body;
+    return {};
+  }
   if (request.body.empty()) {
     call.body = Json::object();
     return {};
@@ -150,8 +156,13 @@ Status Api::read_request(const ServerRequest& request, Pending& pending) const {
                  "the request's body: " + body.error().message);
   }
   call.body = std::move(body).value();
-  if (call.body.is_object()) return {};
-  return Error(Code::kInvalidInput, "the request's body is a JSON object");
+  if (!call.body.is_object()) {
+    return Error(Code::kInvalidInput, "the request's body is a JSON object");
+  }
+  const int64_t wait_s = TRY(json_int_or(call.body, "wait", 0));
+  pending.wait_until_ms =
+      context_.clock->monotonic_ms() + std::clamp<int64_t>(wait_s, 0, limits::kCentreWaitS) * 1000;
+  return {};
 }
 
 void Api::handle(const ServerRequest& request, Responder respond) {
@@ -166,7 +177,7 @@ void Api::handle(const ServerRequest& request, Responder respond) {
   call.path = request.path;
   call.query = request.query;
   call.instance = header_value(request.headers, "X-Leasehold-Instance");
-  call.now_ms = centre_.clock->now_ms();
+  call.now_ms = context_.clock->now_ms();
   pending->respond = std::move(respond);
   pending->connection = request.connection;
   Status judged = judge_caller(request, *pending->route, call);
@@ -195,13 +206,13 @@ void Api::refuse(const PendingPtr& pending, const Error& error) {
 }
 
 void Api::run(const PendingPtr& pending) {
-  pending->call.may_wait = centre_.clock->monotonic_ms() < pending->wait_until_ms;
-  pending->call.now_ms = centre_.clock->now_ms();
+  pending->call.may_wait = context_.clock->monotonic_ms() < pending->wait_until_ms;
+  pending->call.now_ms = context_.clock->now_ms();
   pending->call.touched.clear();
   pending->call.after_commit = nullptr;
   auto outcome = std::make_shared<Outcome>();  // written there, read here
   auto transaction = [this, pending, outcome](Sql& sql) {
-    return run_handler(*pending->route, centre_, sql, pending->call, outcome->reply,
+    return run_handler(*pending->route, context_, sql, pending->call, outcome->reply,
                        outcome->status);
   };
   database_.transact(transaction, [this, pending, outcome](Status committed) {
@@ -234,7 +245,7 @@ void Api::park(const PendingPtr& pending, const std::string& topic) {
   pending->topic = topic;
   parked_[connection] = pending;
   waiting_.emplace(topic, connection);
-  const int64_t left_ms = pending->wait_until_ms - centre_.clock->monotonic_ms();
+  const int64_t left_ms = pending->wait_until_ms - context_.clock->monotonic_ms();
   pending->timer = loop_.after(std::max<int64_t>(left_ms, 1), [this, pending] {
     pending->timer = 0;
     wake(pending->connection);

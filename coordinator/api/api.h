@@ -15,7 +15,7 @@ namespace leasehold {
 
 class Api {
  public:
-  Api(Loop& loop, Database& database, const Centre& centre);
+  Api(Loop& loop, Database& database, const CentreContext& context);
   ~Api();
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
@@ -56,7 +56,7 @@ class Api {
 
   Loop& loop_;
   Database& database_;
-  const Centre centre_;
+  const CentreContext context_;
   const std::vector<Route> routes_;
   Anchors anchors_;
   std::map<uint64_t, PendingPtr> parked_;         // by connection, which has one request at a time

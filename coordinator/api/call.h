@@ -5,26 +5,17 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "coordinator/authority/certificate_authority.h"
-#include "coordinator/config.h"
-#include "core/base/clock.h"
+#include "coordinator/context.h"
 #include "core/base/json.h"
 #include "core/db/database.h"
 #include "core/tls/identity.h"
 
 namespace leasehold {
-
-// What handlers share; built by main(), never changed. Any thread.
-struct Centre {
-  const CoordinatorConfig* config = nullptr;
-  const CertificateAuthority* authority = nullptr;
-  Clock* clock = nullptr;
-  Random* random = nullptr;
-};
 
 struct Call {
   std::string method;
@@ -32,7 +23,8 @@ struct Call {
   std::string query;
   std::vector<std::string> args;  // what the pattern's stars stand for
   Json body;
-  bool known = false;  // a certificate was presented and judged
+  std::string text_body;  // of a route that takes rows: not parsed
+  bool known = false;     // a certificate was presented and judged
   Identity who;
   std::string serial;  // of that certificate, hex
   std::string instance;
@@ -57,10 +49,15 @@ struct Reply {
   std::string bytes;  // instead of `body`, of `content_type`
   std::string content_type;
   std::string wait_for;  // a topic: nothing to say before it is touched
+  // An error after which what the handler changed stays, as it is about the caller himself.
+  std::optional<Error> refused;
 };
 
-inline Reply reply(Json body) { return Reply{200, std::move(body), "", "", ""}; }
-inline Reply reply_after(std::string topic) { return Reply{200, {}, "", "", std::move(topic)}; }
+inline Reply reply(Json body) { return Reply{200, std::move(body), "", "", "", {}}; }
+inline Reply reply_bytes(std::string bytes, std::string content_type) {
+  return Reply{200, {}, std::move(bytes), std::move(content_type), "", {}};
+}
+inline Reply reply_after(std::string topic) { return Reply{200, {}, "", "", std::move(topic), {}}; }
 
 // A list's page: `limit` and `after` of the query.
 struct Page {
@@ -71,11 +68,5 @@ Result<Page> page_of(const Call& call);
 // {"items", "next"}; `cursor` gives an item's own. One item more than the limit was asked for.
 Json page_json(std::vector<Json> items, const Page& page,
                const std::function<std::string(const Json&)>& cursor);
-
-// Topics of waiting calls; of the last one the API itself takes notice.
-inline std::string events_topic() { return "events"; }
-inline std::string work_topic(const std::string& work) { return "work " + work; }
-inline std::string stream_topic(const std::string& site) { return "stream " + site; }
-inline std::string site_cas_topic() { return "site-cas"; }
 
 }  // namespace leasehold

@@ -61,7 +61,7 @@ Result<Issued> in_member(const char* member, Result<Issued> issued) {
   return issued;
 }
 
-Result<Reply> enrol(const Centre& centre, Sql& sql, Call& call) {
+Result<Reply> enrol(const CentreContext& context, Sql& sql, Call& call) {
   TRY(check_keys(call.body,
                  {"token", "siteAgentCsr", "gatewayCsr", "siteCaCsr", "gatewayDns", "gatewayIps"},
                  "an enrolment"));
@@ -71,13 +71,17 @@ Result<Reply> enrol(const Centre& centre, Sql& sql, Call& call) {
   const std::string ca_csr = TRY(json_string(call.body, "siteCaCsr"));
   GatewayNames asked = TRY(gateway_names_of(call.body));
   store::Site site = TRY(site_of_token(sql, call, token));
-  GatewayNames names = TRY(check_gateway_names(std::move(asked), site.site, centre.config->domain));
+  GatewayNames names =
+      TRY(check_gateway_names(std::move(asked), site.site, context.config->domain));
   site.token_used = true;
   site.enrolment += 1;
+  // Whoever was the site's agent is not any more; the new one counts its starts from the beginning.
+  site.instance.clear();
+  site.start_counter = 0;
   site.enrolled_at_ms = call.now_ms;
   site.gateway_dns = names.dns;
   site.gateway_ips = names.ips;
-  const CertificateAuthority& authority = *centre.authority;
+  const CertificateAuthority& authority = *context.authority;
   Issued agent = TRY(in_member("siteAgentCsr", authority.issue_site_agent(site, agent_csr)));
   Issued gateway = TRY(in_member("gatewayCsr", authority.issue_gateway(site, gateway_csr)));
   Issued ca = TRY(in_member("siteCaCsr", authority.issue_site_ca(site, ca_csr)));
@@ -89,8 +93,8 @@ Result<Reply> enrol(const Centre& centre, Sql& sql, Call& call) {
                 {{"enrolment", site.enrolment}, {"siteCa", ca.sha256}}));
   call.touched.insert(site_cas_topic());
   Json recorded = TRY(recorded_cas_json(sql, site.site));
-  return reply({{"root", centre.config->root_pem},
-                {"domain", centre.config->domain},
+  return reply({{"root", context.config->root_pem},
+                {"domain", context.config->domain},
                 {"siteAgent", agent.chain_pem},
                 {"gateway", gateway.chain_pem},
                 {"siteCa", ca.chain_pem},
@@ -117,7 +121,7 @@ Status check_same_names(const store::Site& site, const Json& body) {
   return {};
 }
 
-Result<Reply> renew(const Centre& centre, Sql& sql, Call& call) {
+Result<Reply> renew(const CentreContext& context, Sql& sql, Call& call) {
   TRY(check_keys(call.body, {"kind", "csr", "gatewayDns", "gatewayIps"}, "a renewal"));
   const std::string kind = TRY(json_string(call.body, "kind"));
   const std::string csr = TRY(json_string(call.body, "csr"));
@@ -125,7 +129,7 @@ Result<Reply> renew(const Centre& centre, Sql& sql, Call& call) {
   if (site.enrolment == 0) {
     return Error(Code::kForbidden, "site " + site.site + " was never enrolled here");
   }
-  const CertificateAuthority& authority = *centre.authority;
+  const CertificateAuthority& authority = *context.authority;
   Issued issued;
   if (kind == "site-agent") {
     issued = TRY(authority.issue_site_agent(site, csr));

@@ -3,6 +3,7 @@
 #include "coordinator/api/routes.h"
 #include "coordinator/api/site_views.h"
 #include "coordinator/store/pools.h"
+#include "coordinator/store/site_rows.h"
 #include "core/base/ids.h"
 #include "core/hardware_profile/hardware_profile.h"
 #include "core/rows/pool_policy.h"
@@ -13,13 +14,8 @@ namespace {
 constexpr const char* kBuiltInTenant = "root";
 constexpr const char* kClass = "metal-dedicated";
 
-Json policy_row(const store::Pool& pool) {
-  return {{"table", "pool_policy"},    {"schema", 1},         {"pool", pool.pool},
-          {"revision", pool.revision}, {"agent", pool.agent}, {"policy", pool.policy}};
-}
-
 Result<Json> view_of(const store::Pool& pool) {
-  PoolPolicy policy = TRY(PoolPolicy::parse(policy_row(pool)));
+  PoolPolicy policy = TRY(PoolPolicy::parse(store::policy_row(pool)));
   return Json{{"pool", pool.pool},
               {"tenantId", pool.tenant},
               {"siteId", pool.site},
@@ -48,7 +44,7 @@ Status check_vetted(const store::Pool& pool, const PoolPolicy& policy,
 
 // The pool as it is to be, kept with its revision.
 Status settle_pool(Sql& sql, Call& call, const store::Pool& pool) {
-  PoolPolicy policy = TRY(PoolPolicy::parse(policy_row(pool)));
+  PoolPolicy policy = TRY(PoolPolicy::parse(store::policy_row(pool)));
   Json profile_row = TRY(store::find_profile(sql, policy.hardware_profile));
   if (profile_row.is_null()) {
     return Error(Code::kInvalidInput,
@@ -59,6 +55,11 @@ Status settle_pool(Sql& sql, Call& call, const store::Pool& pool) {
   HardwareProfile profile = TRY(HardwareProfile::parse(profile_row));
   TRY(check_vetted(pool, policy, profile, call));
   TRY(store::put_pool(sql, pool, call.now_ms, call.who_uri()));
+  // The profile first: a policy never names what its site does not know.
+  TRY(store::tell_site(sql, pool.site, {"hardware_profile", profile.name, std::move(profile_row)},
+                       call.touched));
+  TRY(store::tell_site(sql, pool.site, {"pool_policy", pool.pool, store::policy_row(pool)},
+                       call.touched));
   Json fields = {{"pool", pool.pool}, {"revision", pool.revision}, {"by", call.who_uri()}};
   if (!call.detail.empty()) fields["override"] = call.detail;
   return own_event(sql, call, "pool.changed", pool.site, "", std::move(fields));
@@ -70,7 +71,7 @@ Status expect_word(const Json& body, const char* member, const char* word) {
   return Error(Code::kInvalidInput, std::string("it is \"") + word + "\"", member);
 }
 
-Result<Reply> create_pool(const Centre&, Sql& sql, Call& call) {
+Result<Reply> create_pool(const CentreContext&, Sql& sql, Call& call) {
   TRY(check_keys(call.body,
                  {"pool", "tenantId", "siteId", "class", "agent", "policy", "allowUnvetted"},
                  "a new pool"));
@@ -103,7 +104,7 @@ Result<Reply> create_pool(const Centre&, Sql& sql, Call& call) {
   return reply(std::move(body));
 }
 
-Result<Reply> put_policy(const Centre&, Sql& sql, Call& call) {
+Result<Reply> put_policy(const CentreContext&, Sql& sql, Call& call) {
   TRY(check_keys(call.body, {"policy", "allowUnvetted"}, "a pool's new policy"));
   store::Pool pool = TRY(store::need_pool(sql, call.args[0]));
   pool.policy = TRY(json_object(call.body, "policy"));
@@ -114,7 +115,7 @@ Result<Reply> put_policy(const Centre&, Sql& sql, Call& call) {
   return reply(std::move(body));
 }
 
-Result<Reply> list_pools(const Centre&, Sql& sql, Call& call) {
+Result<Reply> list_pools(const CentreContext&, Sql& sql, Call& call) {
   Page page = TRY(page_of(call));
   std::vector<store::Pool> pools = TRY(store::list_pools(sql, page.after, page.limit + 1));
   std::vector<Json> items;
@@ -123,7 +124,7 @@ Result<Reply> list_pools(const Centre&, Sql& sql, Call& call) {
       page_json(std::move(items), page, [](const Json& item) { return json_text(item, "pool"); }));
 }
 
-Result<Reply> get_pool(const Centre&, Sql& sql, Call& call) {
+Result<Reply> get_pool(const CentreContext&, Sql& sql, Call& call) {
   store::Pool pool = TRY(store::need_pool(sql, call.args[0]));
   Json body = TRY(view_of(pool));
   return reply(std::move(body));

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kMostNumber = INT64_MAX / 2;
 
-Result<Reply> get_events(const Centre&, Sql& sql, Call& call) {
+Result<Reply> get_events(const CentreContext&, Sql& sql, Call& call) {
   store::EventQuery query;
   query.after = TRY(call.number("after", 0, kMostNumber));
   query.limit = TRY(call.number("limit", limits::kEventsPerAnswer, limits::kEventsPerAnswer));
@@ -20,7 +20,7 @@ Result<Reply> get_events(const Centre&, Sql& sql, Call& call) {
   return reply({{"events", std::move(page.events)}, {"next", page.next}});
 }
 
-Result<Reply> get_audit(const Centre&, Sql& sql, Call& call) {
+Result<Reply> get_audit(const CentreContext&, Sql& sql, Call& call) {
   const int64_t after = TRY(call.number("after", 0, kMostNumber));
   const int64_t limit = TRY(call.number("limit", limits::kListDefault, limits::kListMost));
   std::vector<store::AuditLine> lines = TRY(store::audit_after(sql, after, limit));

@@ -10,7 +10,7 @@
 
 namespace leasehold {
 
-using Handler = Result<Reply> (*)(const Centre&, Sql&, Call&);
+using Handler = Result<Reply> (*)(const CentreContext&, Sql&, Call&);
 
 enum class MayCall { kAnyone, kCertified, kOperator, kSite };
 
@@ -20,6 +20,7 @@ struct Route {
   MayCall who;
   std::string_view query;  // the parameters that it takes, between blanks
   Handler handler;
+  bool takes_rows = false;  // the body goes to core/sync as it came
 };
 
 std::vector<Route> all_routes();
@@ -29,6 +30,11 @@ std::vector<Route> enrol_routes();
 std::vector<Route> profile_routes();
 std::vector<Route> pool_routes();
 std::vector<Route> record_routes();
+std::vector<Route> node_routes();
+std::vector<Route> work_routes();
+std::vector<Route> run_routes();
+std::vector<Route> evidence_routes();
+std::vector<Route> sync_routes();
 
 // The route of a request, with what its stars stand for; null: there is none.
 const Route* find_route(const std::vector<Route>& routes, const std::string& method,

@@ -1,6 +1,9 @@
 #include "coordinator/api/site_views.h"
 
+#include <algorithm>
+
 #include "coordinator/store/records.h"
+#include "coordinator/store/site_rows.h"
 
 namespace leasehold {
 
@@ -9,11 +12,15 @@ Result<Json> site_json(Sql& sql, const store::Site& site) {
   for (const store::SiteCa& ca : TRY(store::site_cas(sql, site.site))) {
     cas.push_back({{"sha256", ca.sha256}, {"notAfter", format_time(ca.not_after_ms)}});
   }
+  const row_store::Stream own = TRY(row_store::stream(sql, {RowOwner::kCoordinator, site.site}));
   Json alarm;
   if (!site.alarm_code.empty()) alarm = {{"code", site.alarm_code}, {"message", site.alarm}};
   return Json{{"site", site.site},
               {"state", site.enrolment == 0 ? "created" : "enrolled"},
               {"lastContactAt", site.contact_at_ms == 0 ? "" : format_time(site.contact_at_ms)},
+              {"incarnation", own.incarnation},
+              {"acknowledged", site.acknowledged},
+              {"behind", std::max<int64_t>(own.seq - site.acknowledged, 0)},
               {"siteCas", std::move(cas)},
               {"alarm", std::move(alarm)}};
 }

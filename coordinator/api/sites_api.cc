@@ -2,6 +2,7 @@
 #include "coordinator/api/routes.h"
 #include "coordinator/api/site_views.h"
 #include "coordinator/limits.h"
+#include "coordinator/store/site_rows.h"
 #include "core/base/bytes.h"
 #include "core/base/ids.h"
 #include "core/tls/crypto.h"
@@ -9,7 +10,7 @@
 namespace leasehold {
 namespace {
 
-Result<Reply> create_site(const Centre&, Sql& sql, Call& call) {
+Result<Reply> create_site(const CentreContext& context, Sql& sql, Call& call) {
   TRY(check_keys(call.body, {"site"}, "a new site"));
   std::string given = TRY(json_string(call.body, "site"));
   SiteId id = TRY(SiteId::parse(given, "site"));
@@ -24,12 +25,13 @@ Result<Reply> create_site(const Centre&, Sql& sql, Call& call) {
   site.site = id.str();
   site.created_at_ms = call.now_ms;
   TRY(store::put_site(sql, site));
+  TRY(row_store::add_site(sql, {RowOwner::kCoordinator, site.site}, *context.random));
   TRY(own_event(sql, call, "site.created", site.site, "", Json::object()));
   Json body = TRY(site_json(sql, site));
   return reply(std::move(body));
 }
 
-Result<Reply> list_sites(const Centre&, Sql& sql, Call& call) {
+Result<Reply> list_sites(const CentreContext&, Sql& sql, Call& call) {
   Page page = TRY(page_of(call));
   std::vector<store::Site> sites = TRY(store::list_sites(sql, page.after, page.limit + 1));
   std::vector<Json> items;
@@ -38,17 +40,17 @@ Result<Reply> list_sites(const Centre&, Sql& sql, Call& call) {
       page_json(std::move(items), page, [](const Json& item) { return json_text(item, "site"); }));
 }
 
-Result<Reply> get_site(const Centre&, Sql& sql, Call& call) {
+Result<Reply> get_site(const CentreContext&, Sql& sql, Call& call) {
   store::Site site = TRY(store::need_site(sql, call.args[0]));
   Json body = TRY(site_json(sql, site));
   return reply(std::move(body));
 }
 
 // Shown in this one answer: what is kept is its hash.
-Result<Reply> make_token(const Centre& centre, Sql& sql, Call& call) {
+Result<Reply> make_token(const CentreContext& context, Sql& sql, Call& call) {
   TRY(check_keys(call.body, {}, "the request for a token"));
   store::Site site = TRY(store::need_site(sql, call.args[0]));
-  const std::string token = base64url_encode(centre.random->bytes(limits::kEnrolTokenBytes));
+  const std::string token = base64url_encode(context.random->bytes(limits::kEnrolTokenBytes));
   site.token_sha256 = sha256_hex(token);
   site.token_until_ms = call.now_ms + limits::kEnrolTokenMs;
   site.token_used = false;
@@ -57,8 +59,8 @@ Result<Reply> make_token(const Centre& centre, Sql& sql, Call& call) {
   return reply({{"site", site.site},
                 {"token", token},
                 {"expiresAt", format_time(site.token_until_ms)},
-                {"rootSha256", centre.config->root_sha256},
-                {"url", centre.config->url}});
+                {"rootSha256", context.config->root_sha256},
+                {"url", context.config->url}});
 }
 
 }  // namespace

@@ -9,12 +9,12 @@ namespace {
 
 constexpr const char* kVersion = "0.1.0";
 
-Result<Reply> get_root(const Centre& centre, Sql&, Call& call) {
+Result<Reply> get_root(const CentreContext& context, Sql&, Call& call) {
   call.unaudited = true;  // anybody may ask, and learns nothing that is secret
-  return reply({{"root", centre.config->root_pem}, {"domain", centre.config->domain}});
+  return reply({{"root", context.config->root_pem}, {"domain", context.config->domain}});
 }
 
-Result<Reply> get_whoami(const Centre&, Sql&, Call& call) {
+Result<Reply> get_whoami(const CentreContext&, Sql&, Call& call) {
   return reply({{"identity", call.who.uri()},
                 {"kind", kind_name(call.who.kind)},
                 {"name", call.who.name},
@@ -36,11 +36,11 @@ Result<Json> alarms(Sql& sql) {
   }
 }
 
-Result<Reply> get_status(const Centre& centre, Sql& sql, Call& call) {
+Result<Reply> get_status(const CentreContext& context, Sql& sql, Call& call) {
   store::Counts counts = TRY(store::count_all(sql));
   int64_t sites = TRY(store::count_sites(sql));
   Json raised = TRY(alarms(sql));
-  return reply({{"domain", centre.config->domain},
+  return reply({{"domain", context.config->domain},
                 {"version", kVersion},
                 {"time", format_time(call.now_ms)},
                 {"sites", sites},

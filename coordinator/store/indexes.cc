@@ -84,6 +84,15 @@ Status answer_work(Sql& sql, const std::string& site, const std::string& work, i
                  {site, work, at_ms});
 }
 
+Result<bool> has_unanswered_work(Sql& sql, const std::string& site, const std::string& node,
+                                 const std::string& kind) {
+  bool found = false;
+  TRY(sql.query(
+      "SELECT 1 FROM work_index WHERE site=?1 AND node=?2 AND kind=?3 AND answered_at=0 LIMIT 1",
+      {site, node, kind}, [&](const SqlRow&) { found = true; }));
+  return found;
+}
+
 Result<std::optional<Work>> find_work(Sql& sql, const std::string& work) {
   std::optional<Work> found;
   TRY(

@@ -57,6 +57,8 @@ struct Work {
 };
 Status add_work(Sql& sql, const Work& work);
 Status answer_work(Sql& sql, const std::string& site, const std::string& work, int64_t at_ms);
+Result<bool> has_unanswered_work(Sql& sql, const std::string& site, const std::string& node,
+                                 const std::string& kind);
 Result<std::optional<Work>> find_work(Sql& sql, const std::string& work);
 
 }  // namespace leasehold::store

@@ -73,6 +73,24 @@ Result<std::vector<Pool>> pools_of_site(Sql& sql, const std::string& site) {
   return read_pools(sql, "SELECT row FROM pool WHERE site=?1 ORDER BY pool", {site});
 }
 
+Result<Json> policy_revision(Sql& sql, const std::string& site, const std::string& pool_id,
+                             int64_t revision) {
+  std::optional<Pool> pool = TRY(find_pool(sql, pool_id));
+  if (!pool.has_value() || pool->site != site) return Json();
+  std::string text;
+  TRY(sql.query("SELECT policy FROM pool_revision WHERE pool=?1 AND revision=?2",
+                {pool_id, revision}, [&](const SqlRow& row) { text = row.text(0); }));
+  if (text.empty()) return Json();
+  pool->policy = TRY(parse_own_json(text));
+  pool->revision = revision;
+  return policy_row(*pool);
+}
+
+Json policy_row(const Pool& pool) {
+  return {{"table", "pool_policy"},    {"schema", 1},         {"pool", pool.pool},
+          {"revision", pool.revision}, {"agent", pool.agent}, {"policy", pool.policy}};
+}
+
 Status put_pool(Sql& sql, const Pool& pool, int64_t now_ms, const std::string& by) {
   TRY(sql.run("INSERT OR REPLACE INTO pool(pool, site, row) VALUES(?1, ?2, ?3)",
               {pool.pool, pool.site, dump_json(row_of(pool))}));

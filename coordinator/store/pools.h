@@ -25,6 +25,11 @@ Result<std::optional<Pool>> find_pool(Sql& sql, const std::string& pool);
 Result<Pool> need_pool(Sql& sql, const std::string& pool);  // NOT_FOUND
 Result<std::vector<Pool>> list_pools(Sql& sql, const std::string& after, int64_t limit);
 Result<std::vector<Pool>> pools_of_site(Sql& sql, const std::string& site);
+// The `pool_policy` row that its site is sent.
+Json policy_row(const Pool& pool);
+// A revision of a pool of this site as a `pool_policy` row; null: there is none.
+Result<Json> policy_revision(Sql& sql, const std::string& site, const std::string& pool,
+                             int64_t revision);
 Status put_pool(Sql& sql, const Pool& pool, int64_t now_ms, const std::string& by);
 
 // A `hardware_profile` row (core/hardware_profile); null: there is none of that name.

@@ -11,8 +11,12 @@ constexpr const char* kStatements[] = {
     "TEXT NOT NULL DEFAULT '[]', gateway_ips TEXT NOT NULL DEFAULT '[]', token_sha256 TEXT NOT "
     "NULL DEFAULT '', token_until INTEGER NOT NULL DEFAULT 0, token_used INTEGER NOT NULL DEFAULT "
     "0, contact_at INTEGER NOT NULL DEFAULT 0, instance TEXT NOT NULL DEFAULT '', start_counter "
-    "INTEGER NOT NULL DEFAULT 0, term_at INTEGER NOT NULL DEFAULT 0, alarm_code TEXT NOT NULL "
+    "INTEGER NOT NULL DEFAULT 0, term_at INTEGER NOT NULL DEFAULT 0, met_start TEXT NOT NULL "
+    "DEFAULT '', acknowledged INTEGER NOT NULL DEFAULT 0, alarm_code TEXT NOT NULL "
     "DEFAULT '', alarm TEXT NOT NULL DEFAULT '') WITHOUT ROWID",
+    // Agents of a site that said hello; the newest acts.
+    "CREATE TABLE IF NOT EXISTS site_instance(site TEXT NOT NULL, instance TEXT NOT NULL, n "
+    "INTEGER NOT NULL, PRIMARY KEY(site, instance)) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS site_ca(sha256 TEXT PRIMARY KEY NOT NULL, site TEXT NOT NULL, "
     "not_after INTEGER NOT NULL, issued_at INTEGER NOT NULL, chain TEXT NOT NULL) WITHOUT ROWID",
     "CREATE INDEX IF NOT EXISTS site_ca_site ON site_ca(site)",
@@ -41,18 +45,25 @@ constexpr const char* kStatements[] = {
     "CREATE TABLE IF NOT EXISTS work_index(work TEXT PRIMARY KEY NOT NULL, site TEXT NOT NULL, "
     "node TEXT NOT NULL, kind TEXT NOT NULL, created_at INTEGER NOT NULL, answered_at INTEGER NOT "
     "NULL DEFAULT 0) WITHOUT ROWID",
+    "CREATE INDEX IF NOT EXISTS work_index_node ON work_index(site, node)",
     // One line per run evidence that arrived, in the order of arrival.
     "CREATE TABLE IF NOT EXISTS evidence(site TEXT NOT NULL, run TEXT NOT NULL, node TEXT NOT "
     "NULL, lease TEXT NOT NULL, digest TEXT NOT NULL, seq INTEGER NOT NULL, verdict TEXT NOT NULL, "
-    "reason TEXT NOT NULL, policy_revision INTEGER NOT NULL, received_at INTEGER NOT NULL, receipt "
-    "TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY(site, run)) WITHOUT ROWID",
+    "reason TEXT NOT NULL, policy_revision INTEGER NOT NULL, received_at INTEGER NOT NULL, n "
+    "INTEGER NOT NULL, PRIMARY KEY(site, run)) WITHOUT ROWID",
     "CREATE UNIQUE INDEX IF NOT EXISTS evidence_n ON evidence(n)",
     "CREATE INDEX IF NOT EXISTS evidence_node ON evidence(site, node, n)",
     "CREATE TABLE IF NOT EXISTS evidence_chain(site TEXT PRIMARY KEY NOT NULL, seq INTEGER NOT "
     "NULL, digest TEXT NOT NULL) WITHOUT ROWID",
+    // Run evidence that has arrived and not been judged yet.
+    "CREATE TABLE IF NOT EXISTS evidence_pending(site TEXT NOT NULL, run TEXT NOT NULL, PRIMARY "
+    "KEY(site, run)) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS central_event(n INTEGER PRIMARY KEY, site TEXT NOT NULL, node TEXT "
     "NOT NULL, event TEXT NOT NULL)",
     "CREATE INDEX IF NOT EXISTS central_event_node ON central_event(site, node)",
+    "CREATE TABLE IF NOT EXISTS coordinator_state(name TEXT PRIMARY KEY NOT NULL, value INTEGER "
+    "NOT "
+    "NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS audit(n INTEGER PRIMARY KEY, at INTEGER NOT NULL, who TEXT NOT "
     "NULL, method TEXT NOT NULL, path TEXT NOT NULL, status INTEGER NOT NULL, code TEXT NOT NULL, "
     "detail TEXT NOT NULL)",

@@ -1,15 +1,19 @@
 #include "coordinator/store/sites.h"
 
+#include "coordinator/limits.h"
+
 namespace leasehold::store {
 namespace {
 
 constexpr const char* kSelect =
     "SELECT site, created_at, enrolled_at, enrolment, gateway_dns, gateway_ips, token_sha256, "
-    "token_until, token_used, contact_at, instance, start_counter, term_at, alarm_code, alarm FROM "
+    "token_until, token_used, contact_at, instance, start_counter, term_at, met_start, "
+    "acknowledged, alarm_code, alarm FROM "
     "site WHERE site=?1";
 constexpr const char* kSelectAfter =
     "SELECT site, created_at, enrolled_at, enrolment, gateway_dns, gateway_ips, token_sha256, "
-    "token_until, token_used, contact_at, instance, start_counter, term_at, alarm_code, alarm FROM "
+    "token_until, token_used, contact_at, instance, start_counter, term_at, met_start, "
+    "acknowledged, alarm_code, alarm FROM "
     "site WHERE site>?1 ORDER BY site LIMIT ?2";
 
 std::vector<std::string> texts_of(const std::string& json) {
@@ -35,8 +39,10 @@ Site site_of(const SqlRow& row) {
   site.instance = row.text(10);
   site.start_counter = row.integer(11);
   site.term_at_ms = row.integer(12);
-  site.alarm_code = row.text(13);
-  site.alarm = row.text(14);
+  site.met_start = row.text(13);
+  site.acknowledged = row.integer(14);
+  site.alarm_code = row.text(15);
+  site.alarm = row.text(16);
   return site;
 }
 
@@ -72,12 +78,33 @@ Status put_site(Sql& sql, const Site& site) {
   return sql.run(
       "INSERT OR REPLACE INTO site(site, created_at, enrolled_at, enrolment, gateway_dns, "
       "gateway_ips, token_sha256, token_until, token_used, contact_at, instance, start_counter, "
-      "term_at, alarm_code, alarm) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
-      "?14, ?15)",
+      "term_at, met_start, acknowledged, alarm_code, alarm) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+      "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
       {site.site, site.created_at_ms, site.enrolled_at_ms, site.enrolment,
        dump_json(site.gateway_dns), dump_json(site.gateway_ips), site.token_sha256,
        site.token_until_ms, int64_t{site.token_used}, site.contact_at_ms, site.instance,
-       site.start_counter, site.term_at_ms, site.alarm_code, site.alarm});
+       site.start_counter, site.term_at_ms, site.met_start, site.acknowledged, site.alarm_code,
+       site.alarm});
+}
+
+Result<bool> is_former_instance(Sql& sql, const Site& site, const std::string& instance) {
+  if (instance == site.instance) return false;
+  bool found = false;
+  TRY(sql.query("SELECT 1 FROM site_instance WHERE site=?1 AND instance=?2", {site.site, instance},
+                [&](const SqlRow&) { found = true; }));
+  return found;
+}
+
+// Kept for a long while: one that comes back after so many others is no clone that lay asleep.
+Status add_instance(Sql& sql, const std::string& site, const std::string& instance) {
+  TRY(
+      sql.run("INSERT OR IGNORE INTO site_instance(site, instance, n) VALUES(?1, ?2, (SELECT "
+              "ifnull(max(n), 0)+1 FROM site_instance WHERE site=?1))",
+              {site, instance}));
+  return sql.run(
+      "DELETE FROM site_instance WHERE site=?1 AND n<=(SELECT max(n) FROM site_instance WHERE "
+      "site=?1)-?2",
+      {site, limits::kInstancesKept});
 }
 
 Status add_site_ca(Sql& sql, const SiteCa& ca) {

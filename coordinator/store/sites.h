@@ -26,6 +26,8 @@ struct Site {
   std::string instance;       // of the agent that said hello last
   int64_t start_counter = 0;  // of that agent
   int64_t term_at_ms = 0;     // when its authority was granted last
+  std::string met_start;      // the start of the coordinator to which it said that hello
+  int64_t acknowledged = 0;   // up to where it has the coordinator's stream
   std::string alarm_code;     // a code's name, or empty
   std::string alarm;
 };
@@ -35,6 +37,10 @@ Result<Site> need_site(Sql& sql, const std::string& site);  // NOT_FOUND
 Result<std::vector<Site>> list_sites(Sql& sql, const std::string& after, int64_t limit);
 Result<int64_t> count_sites(Sql& sql);
 Status put_site(Sql& sql, const Site& site);
+
+// Whether this agent said hello before, and another one since.
+Result<bool> is_former_instance(Sql& sql, const Site& site, const std::string& instance);
+Status add_instance(Sql& sql, const std::string& site, const std::string& instance);
 
 struct SiteCa {
   std::string sha256;  // hex, of the DER
