@@ -9,7 +9,7 @@ using namespace leasehold;
 
 TEST_CASE("only the judge calls X509_verify_cert") {
   namespace fs = std::filesystem;
-  fs::path root = fs::path(LEASEHOLD_TEST_DATA).parent_path().parent_path();
+  fs::path root(LEASEHOLD_SOURCE_DIR);
   std::vector<std::string> callers;
   size_t files = 0;
   for (const char* room :
