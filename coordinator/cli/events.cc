@@ -137,11 +137,12 @@ Status audit(Session& session, const AuditOptions& options) {
                {"METHOD"},
                {"PATH", Shorten::kMiddle, 16},
                {"STATUS", Shorten::kNever, 0, false, false, true},
-               {"CODE", Shorten::kEnd, 8, false, true}});
+               {"CODE", Shorten::kEnd, 8, false, true},
+               {"DETAIL", Shorten::kEnd, 12, true, true}});
   for (const Json& row : found) {
     table.add({cell_text(row, "n"), console.time(json_text(row, "at")), json_text(row, "who"),
                json_text(row, "method"), json_text(row, "path"), cell_text(row, "status"),
-               json_text(row, "code")});
+               json_text(row, "code"), json_text(row, "detail")});
   }
   console.print_table(table, "no calls yet");
   return {};

@@ -64,6 +64,24 @@ std::string signed_lines(const VerifiedBundle& bundle) {
               "number " + std::to_string(evidence.seq) + " of the site, sha256 " + bundle.digest);
 }
 
+std::string joined_digests(const std::vector<std::string>& digests) {
+  std::string out;
+  for (const std::string& digest : digests) out += (out.empty() ? "" : ", ") + digest;
+  return out;
+}
+
+// By whose word, and for which instant, the certificates were judged.
+std::string basis_lines(const VerifiedBundle& bundle, const JudgedBy& by) {
+  if (bundle.receipt.has_value()) {
+    const Receipt& receipt = *bundle.receipt;
+    return line("receipt", "the coordinator had it at " + format_time(receipt.time_ms) +
+                               " and judged it for " + format_time(receipt.judged_at_ms)) +
+           line("", "by site CA " + joined_digests(receipt.site_cas));
+  }
+  return "UNRECEIPTED: no coordinator vouches for the time or the site CA. Judged as you say: at " +
+         format_time(by.instant_ms) + ", site CA " + by.site_ca_sha256 + "\n";
+}
+
 }  // namespace
 
 std::string evidence_summary(const VerifiedBundle& bundle, const JudgedBy& by) {
@@ -79,8 +97,7 @@ std::string evidence_summary(const VerifiedBundle& bundle, const JudgedBy& by) {
     out += line("observer", each.who + ": " + each.says + " (" + each.independence + ")");
   }
   out += signed_lines(bundle);
-  out += "UNRECEIPTED: no coordinator vouches for the time or the site CA. Judged as you say: at " +
-         format_time(by.instant_ms) + ", site CA " + by.site_ca_sha256 + "\n";
+  out += basis_lines(bundle, by);
   return out + "VERIFIED\n";
 }
 
@@ -96,10 +113,12 @@ std::string evidence_summary_json(const VerifiedBundle& bundle, const JudgedBy& 
                      {"technique", wipe.technique},
                      {"verdict", verdict_name(wipe.verdict)}});
   }
+  const std::optional<Receipt>& receipt = bundle.receipt;
   Json out = {{"verdict", "VERIFIED"},
-              {"receipt", "UNRECEIPTED"},
-              {"judged_at", format_time(by.instant_ms)},
-              {"site_ca_sha256", by.site_ca_sha256},
+              {"receipt", receipt ? "RECEIPTED" : "UNRECEIPTED"},
+              {"received_at", receipt ? format_time(receipt->time_ms) : ""},
+              {"judged_at", format_time(receipt ? receipt->judged_at_ms : by.instant_ms)},
+              {"site_cas", receipt ? Json(receipt->site_cas) : Json::array({by.site_ca_sha256})},
               {"site", evidence.site},
               {"domain", evidence.domain},
               {"node", evidence.node},

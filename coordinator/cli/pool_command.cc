@@ -32,12 +32,15 @@ void add_pool_policy(CLI::App& noun, CommandLine& line,
                      const std::shared_ptr<PoolCreateOptions>& o) {
   CLI::App* policy = add_noun(noun, "policy", "What a pool asks of a lease and its teardown");
   CLI::App* set = add_online_verb(
-      *policy, "set", "Replace the policy: its next revision", line,
-      [o](Session& session) { return done(pool_set_policy(session, o->pool, o->policy_file)); });
+      *policy, "set", "Replace the policy: its next revision", line, [o](Session& session) {
+        return done(pool_set_policy(session, o->pool, o->policy_file, o->allow_unvetted));
+      });
   set->add_option("POOL", o->pool, "Its id")->required()->type_name("");
   set->add_option("--policy", o->policy_file, "JSON, see docs/cli.md")
       ->required()
       ->type_name("FILE");
+  set->add_flag("--allow-unvetted", o->allow_unvetted,
+                "Also machines whose hardware profile\nnobody has vetted");
 }
 
 }  // namespace

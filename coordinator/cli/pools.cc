@@ -133,10 +133,13 @@ Status pool_create(Session& session, const PoolCreateOptions& options) {
   return {};
 }
 
-Status pool_set_policy(Session& session, const std::string& pool, const std::string& policy_file) {
+Status pool_set_policy(Session& session, const std::string& pool, const std::string& policy_file,
+                       bool allow_unvetted) {
   TRY(check_id(pool, "POOL"));
   const Json policy = TRY(read_named_json(policy_file, "--policy"));
-  const Json row = TRY(session.api.send("PUT", pool_path(pool) + "/policy", {{"policy", policy}}));
+  Json body = {{"policy", policy}};
+  if (allow_unvetted) body["allowUnvetted"] = true;
+  const Json row = TRY(session.api.send("PUT", pool_path(pool) + "/policy", body));
   print_written_pool(session.console, row, "has its new policy");
   return {};
 }

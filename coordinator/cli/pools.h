@@ -22,7 +22,9 @@ struct PoolCreateOptions {
   bool allow_unvetted = false;
 };
 Status pool_create(Session& session, const PoolCreateOptions& options);
-Status pool_set_policy(Session& session, const std::string& pool, const std::string& policy_file);
+// `allow_unvetted` is only ever added here: without it the pool's word stays.
+Status pool_set_policy(Session& session, const std::string& pool, const std::string& policy_file,
+                       bool allow_unvetted);
 Status pool_list(Session& session, const std::string& site);
 Status pool_show(Session& session, const std::string& pool);
 

@@ -16,6 +16,12 @@ std::string site_ca_until(const Json& site) {
   return until;
 }
 
+std::string alarm_text(const Json& site) {
+  const Json& alarm = json_member(site, "alarm");
+  if (!alarm.is_object()) return "";
+  return json_text(alarm, "code") + ": " + json_text(alarm, "message");
+}
+
 std::string join_command(const Session& session, const Json& token, const std::string& file) {
   const std::string address = session.api.config().address;
   std::string out =
@@ -67,7 +73,7 @@ Status site_list(Session& session) {
     const std::string contact = session.console.time(json_text(site, "lastContactAt"));
     table.add({json_text(site, "site"), json_text(site, "state"),
                contact.empty() ? "never" : contact, cell_text(site, "behind"),
-               session.console.time(site_ca_until(site)), cell_text(site, "alarm")});
+               session.console.time(site_ca_until(site)), alarm_text(site)});
   }
   session.console.print_table(table, "no sites yet: make one with leasehold site create SITE");
   return {};
@@ -97,7 +103,7 @@ Status site_show(Session& session, const std::string& site) {
         {i == 0 ? "site CA" : "", json_text(authorities[i], "sha256") + ", until " +
                                       console.time_long(json_text(authorities[i], "notAfter"))});
   }
-  if (!cell_text(row, "alarm").empty()) fields.push_back({"ALARM", cell_text(row, "alarm")});
+  if (!alarm_text(row).empty()) fields.push_back({"ALARM", alarm_text(row)});
   console.print_fields(fields);
   return {};
 }

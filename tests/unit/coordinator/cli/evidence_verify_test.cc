@@ -71,7 +71,47 @@ TEST_CASE("evidence verify shows what a good file says") {
   Json json = parse_json(evidence_verify(options).value().text).value();
   CHECK(json["verdict"] == "VERIFIED");
   CHECK(json["receipt"] == "UNRECEIPTED");
+  CHECK(json["site_cas"] == Json::array({files.pki.site_ca_sha256}));
+  CHECK(json["judged_at"] == "2026-11-29T12:00:00.000Z");
   CHECK(json["disks"].size() == 2);
+}
+
+TEST_CASE("a receipt replaces what the reader would have to know") {
+  Files files;
+  Bundle bundle = sign_bundle(make_run(files.pki));
+  bundle.receipt = signed_receipt(files.pki, make_receipt(files.pki, bundle));
+  files.write("evidence.json", bundle.text().value());
+  EvidenceVerifyOptions options = files.options();
+  options.unreceipted = false;
+  options.site_ca = options.at = "";
+  const EvidenceVerdict verdict = evidence_verify(options).value();
+  INFO(verdict.text);
+  CHECK(verdict.verified);
+  CHECK_FALSE(has(verdict.text, "UNRECEIPTED"));
+  CHECK(has(verdict.text,
+            "the coordinator had it at 2026-11-29T13:00:00.000Z and judged it for "
+            "2026-11-29T12:00:00.000Z"));
+  CHECK(has(verdict.text, "by site CA " + files.pki.site_ca_sha256));
+  options.json = true;
+  const Json json = parse_json(evidence_verify(options).value().text).value();
+  CHECK(json["receipt"] == "RECEIPTED");
+  CHECK(json["received_at"] == "2026-11-29T13:00:00.000Z");
+  CHECK(json["site_cas"] == Json::array({files.pki.site_ca_sha256}));
+}
+
+TEST_CASE("root and domain come from the configuration if they are not said") {
+  Files files;
+  files.write("config.json",
+              R"({"url": "https://x", "domain": "example.net", "root_file": "root.pem"})");
+  EvidenceVerifyOptions options = files.options();
+  options.root_file = options.domain = "";
+  options.config_file = files.folder + "/config.json";
+  CHECK(evidence_verify(options).value().verified);
+  options.domain = "example.org";  // what is said goes before
+  CHECK_FALSE(evidence_verify(options).value().verified);
+  options.config_file = files.folder + "/none.json";
+  CHECK(evidence_verify(options).error().code == Code::kInvalidInput);
+  CHECK(evidence_verify(options).error().field == "--root");
 }
 
 TEST_CASE("evidence verify refuses with the reason and what it means") {

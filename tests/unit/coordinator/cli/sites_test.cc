@@ -31,7 +31,7 @@ TEST_CASE("site list shows contact and debts, and what to do if there is none") 
                                {"lastContactAt", "2026-11-29T11:59:59.000Z"},
                                {"behind", 3},
                                {"siteCas", Json::array()},
-                               {"alarm", ""}},
+                               {"alarm", {{"code", "SUPERSEDED"}, {"message", "two agents"}}}},
                               {{"site", "s2"}, {"state", "created"}, {"lastContactAt", ""}}}},
                             {"next", ""}});
   bench.coordinator.answer("GET /v1/sites?limit=1000", {{"items", Json::array()}, {"next", ""}});
@@ -39,6 +39,7 @@ TEST_CASE("site list shows contact and debts, and what to do if there is none") 
   const std::string text = bench.printed();
   INFO(text);
   CHECK(has(text, "s1    enrolled  11:59:59           3"));
+  CHECK(has(text, "SUPERSEDED: two agents"));
   CHECK(has(text, "s2    created   never"));
   REQUIRE(site_list(bench.session).ok());
   CHECK(bench.printed() == "no sites yet: make one with leasehold site create SITE\n");
@@ -105,7 +106,7 @@ TEST_CASE("a pool is made from a policy file, and what the file lacks is said") 
         R"(POST /v1/pools {"agent":"ramdisk","allowUnvetted":false,"class":"metal-dedicated",)"
         R"("policy":{"tenantRoot":true},"pool":"gpu","siteId":"s1","tenantId":"root"})");
   bench.coordinator.answer("PUT /v1/pools/gpu/policy", {{"pool", "gpu"}, {"revision", 2}});
-  REQUIRE(pool_set_policy(bench.session, "gpu", file).ok());
+  REQUIRE(pool_set_policy(bench.session, "gpu", file, false).ok());
   CHECK(bench.coordinator.asked().back() ==
         R"(PUT /v1/pools/gpu/policy {"policy":{"tenantRoot":true}})");
 }
