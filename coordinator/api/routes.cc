@@ -32,7 +32,8 @@ bool matches(std::string_view pattern, std::string_view path, std::vector<std::s
 std::vector<Route> all_routes() {
   std::vector<Route> routes;
   for (auto part :
-       {status_routes, site_routes, enrol_routes, profile_routes, pool_routes, record_routes}) {
+       {status_routes, site_routes, enrol_routes, profile_routes, pool_routes, record_routes,
+        node_routes, work_routes, run_routes, evidence_routes, sync_routes}) {
     for (const Route& route : part()) routes.push_back(route);
   }
   return routes;
