@@ -183,6 +183,7 @@ Status check_keys(const Json& object, std::initializer_list<const char*> allowed
                   const std::string& what) {
   if (!object.is_object()) return Error(Code::kInvalidInput, what + " must be a JSON object");
   for (const auto& [key, value] : object.items()) {
+    if (std::find(allowed.begin(), allowed.end(), std::string_view(key)) != allowed.end()) continue;
     const char* nearest = nullptr;
     size_t best = SIZE_MAX;
     for (const char* candidate : allowed) {
@@ -192,7 +193,6 @@ Status check_keys(const Json& object, std::initializer_list<const char*> allowed
         nearest = candidate;
       }
     }
-    if (best == 0) continue;
     std::string message = what + " has an unknown key \"" + key.substr(0, 64) + "\"";
     if (nearest != nullptr) message += "; did you mean \"" + std::string(nearest) + "\"?";
     return Error(Code::kInvalidInput, message, key.substr(0, 64));

@@ -18,12 +18,12 @@ Result<bool> ahead_of(const row_store::Stream& stream, const std::string& incarn
   return incarnation != stream.incarnation || seq > stream.seq;
 }
 
-// The other end applied another entry under that number than the one we hold: two histories.
-Result<bool> is_forked(Sql& sql, const End& end, const row_store::Stream& own,
-                       const Cursor& cursor) {
-  if (cursor.incarnation != own.incarnation || cursor.mark.empty()) return false;
-  std::string mark = TRY(own_mark(sql, end, cursor.seq));
-  return !mark.empty() && mark != cursor.mark;
+// The same of the own stream, whose entries are at hand.
+Result<bool> ahead_of_own(Sql& sql, const End& end, const row_store::Stream& own,
+                          const std::string& incarnation, const Numbered& entry) {
+  if (TRY(ahead_of(own, incarnation, entry.seq))) return true;
+  if (incarnation != own.incarnation) return false;
+  return is_other_history(sql, end, own, entry);
 }
 
 const ChunkRequest* wanted_of(const Position& position, RowOwner owner) {
@@ -49,10 +49,11 @@ Result<Standing> judge_mine(Sql& sql, const End& end, const Position& theirs, Ra
   row_store::Stream own = TRY(row_store::stream(sql, end.side));
   const Cursor& copy = theirs.peer;
   const ChunkRequest* want = wanted_of(theirs, end.side.self);
-  bool copy_ahead =
-      TRY(ahead_of(own, copy.incarnation, copy.seq)) || TRY(is_forked(sql, end, own, copy));
-  bool want_ahead = want != nullptr && TRY(ahead_of(own, want->incarnation, want->begin));
-  if (own.restoring || copy_ahead || want_ahead) {
+  bool copy_ahead = TRY(ahead_of_own(sql, end, own, copy.incarnation, {copy.seq, copy.mark}));
+  bool seen_ahead = TRY(ahead_of_own(sql, end, own, copy.incarnation, copy.seen));
+  bool want_ahead =
+      want != nullptr && TRY(ahead_of_own(sql, end, own, want->incarnation, want->seen));
+  if (own.restoring || copy_ahead || seen_ahead || want_ahead) {
     TRY(row_store::begin_restore(sql, end.side));
     if (copy_ahead) {
       TRY(add_want(sql, end, end.side.self, random));
@@ -69,8 +70,8 @@ Result<Standing> judge_theirs(Sql& sql, const End& end, const Position& theirs, 
   row_store::Stream stream{theirs.incarnation, theirs.seq, theirs.kept_from, false};
   Cursor cursor = TRY(read_cursor(sql, end));
   std::optional<ChunkRequest> want = TRY(read_want(sql, end, end.peer()));
-  if (TRY(ahead_of(stream, cursor.incarnation, cursor.seq)) ||
-      (want && TRY(ahead_of(stream, want->incarnation, want->begin)))) {
+  if (TRY(ahead_of(stream, cursor.incarnation, std::max(cursor.seq, cursor.seen.seq))) ||
+      (want && TRY(ahead_of(stream, want->incarnation, want->seen.seq)))) {
     return Standing::kRestored;
   }
   if (!want && !needs_snapshot(stream, cursor)) return Standing::kGo;

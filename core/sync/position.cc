@@ -41,6 +41,17 @@ Result<std::string> mark_member(const Json& json) {
   return Error(Code::kInvalidInput, "\"mark\" is 64 hex digits, or empty", "mark");
 }
 
+Json numbered_json(const Numbered& entry) { return Json{{"seq", entry.seq}, {"mark", entry.mark}}; }
+
+Result<Numbered> seen_member(const Json& json) {
+  Json seen = TRY(json_object(json, "seen"));
+  TRY(check_keys(seen, {"seq", "mark"}, "\"seen\""));
+  Numbered entry;
+  entry.seq = TRY(number_member(seen, "seq"));
+  entry.mark = TRY(mark_member(seen));
+  return entry;
+}
+
 }  // namespace
 
 Result<int64_t> epoch_of(const std::string& incarnation) {
@@ -71,15 +82,19 @@ Result<Position> position(Sql& sql, const End& end) {
 }
 
 Json cursor_json(const Cursor& cursor) {
-  return Json{{"incarnation", cursor.incarnation}, {"seq", cursor.seq}, {"mark", cursor.mark}};
+  return Json{{"incarnation", cursor.incarnation},
+              {"seq", cursor.seq},
+              {"mark", cursor.mark},
+              {"seen", numbered_json(cursor.seen)}};
 }
 
 Result<Cursor> parse_cursor(const Json& json) {
-  TRY(check_keys(json, {"incarnation", "seq", "mark"}, "a cursor"));
+  TRY(check_keys(json, {"incarnation", "seq", "mark", "seen"}, "a cursor"));
   Cursor cursor;
   cursor.incarnation = TRY(incarnation_member(json, "incarnation"));
   cursor.seq = TRY(number_member(json, "seq"));
   cursor.mark = TRY(mark_member(json));
+  cursor.seen = TRY(seen_member(json));
   return cursor;
 }
 
@@ -117,12 +132,14 @@ Json chunk_request_json(const ChunkRequest& request) {
               {"incarnation", request.incarnation},
               {"begin", request.begin},
               {"mark", request.mark},
+              {"seen", numbered_json(request.seen)},
               {"table", request.table},
               {"after", request.after}};
 }
 
 Result<ChunkRequest> parse_chunk_request(const Json& json) {
-  TRY(check_keys(json, {"owner", "ticket", "incarnation", "begin", "mark", "table", "after"},
+  TRY(check_keys(json,
+                 {"owner", "ticket", "incarnation", "begin", "mark", "seen", "table", "after"},
                  "a chunk request"));
   ChunkRequest request;
   request.owner = TRY(owner_from(TRY(json_string(json, "owner"))));
@@ -130,6 +147,7 @@ Result<ChunkRequest> parse_chunk_request(const Json& json) {
   request.incarnation = TRY(incarnation_member(json, "incarnation"));
   request.begin = TRY(number_member(json, "begin"));
   request.mark = TRY(mark_member(json));
+  request.seen = TRY(seen_member(json));
   request.table = TRY(json_string(json, "table"));
   request.after = TRY(key_member(json, "after"));
   const TableInfo* table = find_table(request.table);

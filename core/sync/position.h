@@ -32,11 +32,20 @@ struct End {
 // Creates this room's tables. Part of a migration, after row_store::migrate().
 Status migrate(Sql& sql);
 
+// An entry of a stream. The mark is its SHA-256, hex: another entry under that number is another
+// history.
+struct Numbered {
+  int64_t seq = 0;
+  std::string mark = {};  // "" if it is not known, or there was none
+};
+
 // Up to where a copy of a stream goes.
 struct Cursor {
   std::string incarnation;  // of the stream; "" before the first snapshot
   int64_t seq = 0;
-  std::string mark;  // of the entry with that number, hex; "" if there was none
+  std::string mark;  // of the entry with that number
+  // The newest entry that a snapshot may have brought. Behind it, the copy is the state at `seq`.
+  Numbered seen = {};
 };
 
 // The next piece of a snapshot, as its receiver asks for it.
@@ -46,6 +55,7 @@ struct ChunkRequest {
   std::string incarnation;                  // "" before the first piece
   int64_t begin = 0;                        // the sequence at which it began
   std::string mark;                         // of the entry with that number
+  Numbered seen = {};                       // the newest entry that its pieces may have brought
   std::string table;
   std::string after;  // a key
 };

@@ -115,7 +115,7 @@ Status check_newer(Sql& sql, const End& end, const ChunkRequest& piece) {
   int64_t known = TRY(epoch_of(cursor.incarnation));
   int64_t told = TRY(epoch_of(piece.incarnation));
   bool same = piece.incarnation == cursor.incarnation;
-  if (told > known || (same && piece.begin >= cursor.seq)) return {};
+  if (told > known || (same && piece.begin >= std::max(cursor.seq, cursor.seen.seq))) return {};
   return Error(Code::kSuperseded, "incarnation " + piece.incarnation + " at " +
                                       std::to_string(piece.begin) + " is older than the copy");
 }
@@ -123,7 +123,7 @@ Status check_newer(Sql& sql, const End& end, const ChunkRequest& piece) {
 Status finish(Sql& sql, const End& end, const ChunkRequest& piece, Random& random) {
   TRY(drop_want(sql, end, piece.owner));
   if (piece.owner != end.side.self) {
-    return write_cursor(sql, end, Cursor{piece.incarnation, piece.begin, piece.mark});
+    return write_cursor(sql, end, {piece.incarnation, piece.begin, piece.mark, piece.seen});
   }
   row_store::Stream own = TRY(row_store::stream(sql, end.side));
   int64_t mine = TRY(epoch_of(own.incarnation));
@@ -145,29 +145,41 @@ std::optional<ChunkRequest> behind(const Chunk& chunk) {
   return std::nullopt;
 }
 
-// The state that a chunk is of: of the own rows as they are now, or of the copy.
-Result<ChunkRequest> source(Sql& sql, const End& end, const ChunkRequest& request) {
-  ChunkRequest piece = request;
-  if (request.owner == end.side.self) {
-    row_store::Stream own = TRY(row_store::stream(sql, end.side));
-    if (own.restoring) return Error(Code::kUnavailable, "these rows are being restored themselves");
-    piece.incarnation = own.incarnation;
-    piece.begin = own.seq;
-    piece.mark = TRY(own_mark(sql, end, own.seq));
-    // The number at which it began stays: what came since comes again by the stream.
-    if (request.incarnation == own.incarnation && request.begin <= own.seq) return request;
-  } else {
-    Cursor cursor = TRY(read_cursor(sql, end));
-    if (cursor.incarnation.empty()) {
-      return Error(Code::kConflict, "there is no copy of these rows");
-    }
-    piece.incarnation = cursor.incarnation;
-    piece.begin = cursor.seq;
-    piece.mark = cursor.mark;
-    if (request.incarnation == cursor.incarnation && request.begin == cursor.seq) return request;
-  }
-  piece.table = tables_of(request.owner).front()->name;
+// The first piece of that state.
+ChunkRequest from_the_first(ChunkRequest piece, const std::string& incarnation,
+                            const Numbered& begin) {
+  piece.incarnation = incarnation;
+  piece.begin = begin.seq;
+  piece.mark = begin.mark;
+  piece.table = tables_of(piece.owner).front()->name;
   piece.after.clear();
+  return piece;
+}
+
+// Of the own rows as they are now. The number at which the snapshot began stays: what came since
+// comes again by the stream.
+Result<ChunkRequest> own_piece(Sql& sql, const End& end, ChunkRequest piece) {
+  row_store::Stream own = TRY(row_store::stream(sql, end.side));
+  if (own.restoring) return Error(Code::kUnavailable, "these rows are being restored themselves");
+  Numbered newest{own.seq, TRY(own_mark(sql, end, own.seq))};
+  if (piece.incarnation != own.incarnation) {
+    piece = from_the_first(std::move(piece), own.incarnation, newest);
+  } else if (piece.begin > own.seq || TRY(is_other_history(sql, end, own, piece.seen))) {
+    return Error(Code::kConflict, "the snapshot began in another history: say hello again");
+  }
+  piece.seen = newest;
+  return piece;
+}
+
+// Of the copy, for the end whose rows they are.
+Result<ChunkRequest> copy_piece(Sql& sql, const End& end, ChunkRequest piece) {
+  Cursor cursor = TRY(read_cursor(sql, end));
+  if (cursor.incarnation.empty()) return Error(Code::kConflict, "there is no copy of these rows");
+  Numbered now{cursor.seq, cursor.mark};
+  if (piece.incarnation != cursor.incarnation || piece.begin != cursor.seq) {
+    piece = from_the_first(std::move(piece), cursor.incarnation, now);
+  }
+  piece.seen = now;
   return piece;
 }
 
@@ -179,7 +191,8 @@ Status want_snapshot(Sql& sql, const End& end, Random& random) {
 
 Result<std::string> read_chunk(Sql& sql, const End& end, const ChunkRequest& request,
                                const Bounds& bounds) {
-  ChunkRequest piece = TRY(source(sql, end, request));
+  ChunkRequest piece = TRY(request.owner == end.side.self ? own_piece(sql, end, request)
+                                                          : copy_piece(sql, end, request));
   std::vector<row_store::TextRow> rows;
   size_t bytes = 0;
   bool more = true;

@@ -62,6 +62,14 @@ Result<std::string> own_mark(Sql& sql, const End& end, int64_t seq) {
   return mark_of(rows[0].table, rows[0].key, rows[0].text);
 }
 
+Result<bool> is_other_history(Sql& sql, const End& end, const row_store::Stream& own,
+                              const Numbered& entry) {
+  if (entry.seq > own.seq) return true;
+  if (entry.mark.empty()) return false;
+  std::string mark = TRY(own_mark(sql, end, entry.seq));
+  return !mark.empty() && mark != entry.mark;
+}
+
 Result<Outgoing> read_batch(Sql& sql, const End& end, const Cursor& from, const Bounds& bounds) {
   row_store::Stream own = TRY(row_store::stream(sql, end.side));
   TRY(require_restored(own));
@@ -74,12 +82,9 @@ Result<Outgoing> read_batch(Sql& sql, const End& end, const Cursor& from, const 
     out.text = R"({"mustRefetch":true})";
     return out;
   }
-  if (after > own.seq) {
-    return Error(Code::kConflict, "the stream ends at " + std::to_string(own.seq) + ", before " +
-                                      std::to_string(after) + ": say hello again");
-  }
+  if (TRY(is_other_history(sql, end, own, {after, from.mark}))) return two_histories(after);
+  if (TRY(is_other_history(sql, end, own, from.seen))) return two_histories(from.seen.seq);
   std::string mark = TRY(own_mark(sql, end, after));
-  if (!mark.empty() && !from.mark.empty() && mark != from.mark) return two_histories(after);
   MessageText text(
       Json{{"incarnation", own.incarnation}, {"after", after}, {"mark", mark}, {"head", own.seq}});
   size_t bytes = 0;
