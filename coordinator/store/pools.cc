@@ -102,15 +102,15 @@ Status put_pool(Sql& sql, const Pool& pool, int64_t now_ms, const std::string& b
 
 Result<Json> find_profile(Sql& sql, const std::string& profile) {
   std::vector<Json> found = TRY(read_profiles(
-      sql, "SELECT row FROM hardware_profile WHERE profile=?1 ORDER BY revision DESC LIMIT 1",
+      sql, "SELECT row FROM profile_revision WHERE profile=?1 ORDER BY revision DESC LIMIT 1",
       {profile}));
   return found.empty() ? Json() : std::move(found.front());
 }
 
 Result<std::vector<Json>> list_profiles(Sql& sql, const std::string& after, int64_t limit) {
   return read_profiles(sql,
-                       "SELECT row FROM hardware_profile AS newest WHERE profile>?1 AND "
-                       "revision=(SELECT max(revision) FROM hardware_profile WHERE "
+                       "SELECT row FROM profile_revision AS newest WHERE profile>?1 AND "
+                       "revision=(SELECT max(revision) FROM profile_revision WHERE "
                        "profile=newest.profile) ORDER BY profile LIMIT ?2",
                        {after, limit});
 }
@@ -119,7 +119,7 @@ Status add_profile(Sql& sql, const Json& row, int64_t now_ms, const std::string&
   std::string profile = TRY(json_string(row, "profile"));
   int64_t revision = TRY(json_int(row, "revision"));
   return sql.run(
-      "INSERT INTO hardware_profile(profile, revision, row, created_at, created_by) VALUES(?1, ?2, "
+      "INSERT INTO profile_revision(profile, revision, row, created_at, created_by) VALUES(?1, ?2, "
       "?3, ?4, ?5)",
       {profile, revision, dump_json(row), now_ms, by});
 }

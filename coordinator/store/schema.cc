@@ -23,7 +23,7 @@ constexpr const char* kStatements[] = {
     "CREATE TABLE IF NOT EXISTS certificate(serial TEXT PRIMARY KEY NOT NULL, kind TEXT NOT NULL, "
     "identity TEXT NOT NULL, site TEXT NOT NULL, enrolment INTEGER NOT NULL, not_after INTEGER NOT "
     "NULL, issued_at INTEGER NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE IF NOT EXISTS hardware_profile(profile TEXT NOT NULL, revision INTEGER NOT NULL, "
+    "CREATE TABLE IF NOT EXISTS profile_revision(profile TEXT NOT NULL, revision INTEGER NOT NULL, "
     "row TEXT NOT NULL, created_at INTEGER NOT NULL, created_by TEXT NOT NULL, PRIMARY "
     "KEY(profile, revision)) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS pool(pool TEXT PRIMARY KEY NOT NULL, site TEXT NOT NULL, row TEXT "
