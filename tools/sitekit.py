@@ -14,6 +14,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import centrekit  # noqa: E402
+
 AGENT_UID, GATEWAY_UID, BOOTD_UID = 61001, 61002, 61003
 DOMAIN = "example.net"
 SITE = "s1"
@@ -22,7 +25,7 @@ PROFILE = "gpu-redfish"
 BASELINE = {"bmc": "1.12.0", "bios": "2.4.1", "gpu-vbios": "96.00.5f"}
 FIRMWARE = {"BMC": "1.12.0", "BIOS": "2.4.1", "GPU_0_VBIOS": "96.00.5f", "GPU_1_VBIOS": "96.00.5f"}
 PROGRAMS = ["leasehold", "leasehold-agent", "leasehold-gateway", "leasehold-bootd",
-            "leasehold-ramdisk", "leasehold-simsite"]
+            "leasehold-ramdisk", "leasehold-simsite", "leasehold-coordinator"]
 
 
 def as_root(what):
@@ -116,7 +119,8 @@ def machine(name, number, **changes):
 
 
 class Site:
-    def __init__(self, bin_dir, machines, folder=None, timeouts=None, policy=None, preload=None):
+    def __init__(self, bin_dir, machines, folder=None, timeouts=None, policy=None, preload=None,
+                 with_centre=False):
         self.folder = folder or tempfile.mkdtemp(prefix="leasehold-", dir="/var/tmp")
         os.chmod(self.folder, 0o755)
         self.machines = machines
@@ -128,6 +132,8 @@ class Site:
         self.passwords = {}
         self.bin = self.path("bin")
         self._copy_programs(bin_dir)
+        # With a coordinator of its own the site joins it, and is told nothing by itself.
+        self.centre = centrekit.Centre(self.bin, self.path("centre")) if with_centre else None
 
     # -- folders and files
 
@@ -171,9 +177,14 @@ class Site:
     # -- set-up
 
     def prepare(self):
-        self.ca = self.path("ca")
-        self.run("leasehold", "ca", "init", "--domain", DOMAIN, "--site", SITE,
-                 "--gateway-ip", "127.0.0.1", "--out", self.ca)
+        if self.centre is None:
+            self.ca = self.path("ca")
+            self.run("leasehold", "ca", "init", "--domain", DOMAIN, "--site", SITE,
+                     "--gateway-ip", "127.0.0.1", "--out", self.ca)
+        else:
+            self.centre.prepare()
+            self.centre.start()
+            self.join()
         os.chmod(self.ca, 0o711)
         self.boot_port, self.gateway_port = free_port(), free_port()
         self.agent_socket = self.path("agent", "run", "agent.sock")
@@ -183,6 +194,16 @@ class Site:
         self._prepare_agent()
         self._prepare_doors()
         self._prepare_simsite()
+
+    def join(self):
+        """An operator makes the site and a token; a technician joins with it."""
+        self.centre.leasehold("site", "create", SITE)
+        token = self.centre.json("site", "token", SITE, "--out", self.path("token"))
+        self.ca = self.path("site")
+        self.run("leasehold-agent", "site", "join", "--coordinator", token["url"], "--address",
+                 self.centre.address, "--site", SITE, "--token-file", token["tokenFile"],
+                 "--root-sha256", token["rootSha256"], "--gateway-dns",
+                 "gateway.%s.%s" % (SITE, DOMAIN), "--out", self.ca)
 
     def _prepare_image(self):
         """What boots here is the ramdisk program itself, so its digest is what stands for it."""
@@ -226,7 +247,10 @@ class Site:
             "gateway": {"host": "gateway.%s.%s" % (SITE, DOMAIN), "address": "127.0.0.1",
                         "port": self.gateway_port},
             "image": {"folder": self.image, "kernel": "vmlinuz", "initrd": "ramdisk.img",
-                      "cmdline": "console=ttyS0"}}, uid=AGENT_UID)
+                      "cmdline": "console=ttyS0"},
+            **({} if self.centre is None else
+               {"coordinator": {"url": self.centre.url, "address": self.centre.address}})},
+                         uid=AGENT_UID)
 
     def _prepare_doors(self):
         os.makedirs(self.path("gateway"))
@@ -323,6 +347,8 @@ class Site:
         process.wait()
 
     def stop(self, keep=False):
+        if self.centre is not None:
+            self.centre.stop()
         for name in ["agent", "gateway", "bootd", "simsite"]:
             process = self.processes.get(name)
             if process is not None and process.poll() is None:
@@ -344,18 +370,34 @@ class Site:
             raise SiteError("rows refused: %s" % answer)
         return answer["work_results"]
 
-    def tell_policy(self):
+    def policy_and_profile(self):
         policy = {"hardwareProfile": PROFILE, "tenantRoot": True, "firmwareBaseline": BASELINE}
         policy.update(self.policy)
-        self.tell(
-            {"table": "hardware_profile", "schema": 1, "profile": PROFILE, "revision": 1,
-             "driver": "redfish",
-             "components": {"bmc": {"ids": ["BMC"]}, "bios": {"ids": ["BIOS"]},
-                            "gpu-vbios": {"ids": ["GPU_*_VBIOS"]}},
-             "boot": {"target": "Pxe"}, "timeouts": self.timeouts,
-             "vetted": {"by": "simulated site", "why": "it does not exist"}},
+        return {k: v for k, v in policy.items() if v is not None}, {
+            "profile": PROFILE, "driver": "redfish",
+            "components": {"bmc": {"ids": ["BMC"]}, "bios": {"ids": ["BIOS"]},
+                           "gpu-vbios": {"ids": ["GPU_*_VBIOS"]}},
+            "boot": {"target": "Pxe"}, "timeouts": self.timeouts,
+            "vetted": {"by": "simulated site", "why": "it does not exist"}}
+
+    def tell_policy(self):
+        policy, profile = self.policy_and_profile()
+        if self.centre is not None:
+            return self._import_policy(policy, profile)
+        return self.tell(
+            {"table": "hardware_profile", "schema": 1, "revision": 1, **profile},
             {"table": "pool_policy", "schema": 1, "pool": POOL, "revision": 1, "agent": "ramdisk",
-             "policy": {k: v for k, v in policy.items() if v is not None}})
+             "policy": policy})
+
+    def _import_policy(self, policy, profile):
+        """As an operator does it; returns when the site knows."""
+        self._write_json(self.path("profile.json"), profile)
+        self._write_json(self.path("policy.json"), policy)
+        self.centre.leasehold("hardware-profile", "import", self.path("profile.json"))
+        self.centre.leasehold("pool", "create", POOL, "--site", SITE, "--policy",
+                              self.path("policy.json"))
+        wait_for("the site has the pool's rows",
+                 lambda: self.centre.json("site", "show", SITE)["behind"] == 0)
 
     def adopt(self, name, pool=POOL):
         """Gives the agent a machine that a tenant has had."""
@@ -423,8 +465,18 @@ class Site:
     def export_evidence(self, run, out):
         self.agent_command("evidence", "export", run, "--out", out)
 
+    def enrol(self, name, pool=POOL, check=True):
+        """Makes a machine ready, from its box: the finished command."""
+        described = next(m for m in self.machines if m["name"] == name)
+        return self.agent_command("enrol", "--pool", pool, "--name", name, "--bmc",
+                                  self.site_facts[name]["url"], "--user", "admin", "--password-file",
+                                  described["bmc"]["password_file"], check=check)
+
     def verify(self, file, at=None):
-        """`leasehold evidence verify` on a file: the finished process."""
+        """`leasehold evidence verify` on a file: the finished process. With a coordinator the file's
+        receipt must say by what it is judged."""
+        if self.centre is not None:
+            return self.centre.leasehold("evidence", "verify", file, check=False)
         with open(os.path.join(self.ca, "site-cas.json"), encoding="utf-8") as recorded:
             site_ca = json.load(recorded)[SITE][0]
         at = at or time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
