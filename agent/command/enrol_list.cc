@@ -93,8 +93,7 @@ Result<MachineLine> parse_line(const std::vector<Column>& header, const std::str
 
 Result<std::string> read_password(const MachineLine& machine, const std::string& folder) {
   if (machine.password_file.empty()) {
-    return Error(Code::kInvalidInput, "the file with the BMC's password is missing",
-                 "password_file");
+    return Error(Code::kInvalidInput, "name the file with the BMC's password");
   }
   std::filesystem::path path = machine.password_file;
   if (path.is_relative()) path = std::filesystem::path(folder) / path;
@@ -112,6 +111,9 @@ Result<Json> machine_json(const MachineLine& machine, const std::string& folder)
     TRY(NodeId::parse(machine.name, "name"));
     out["node"] = machine.name;
   }
+  if (machine.pool.empty()) {
+    return Error(Code::kInvalidInput, "name the pool, here or with --pool", "pool");
+  }
   TRY(PoolId::parse(machine.pool, "pool"));
   out["pool"] = machine.pool;
   Json bmc = Json::object();
@@ -124,7 +126,7 @@ Result<Json> machine_json(const MachineLine& machine, const std::string& folder)
   if (!machine.boot_mac.empty()) {
     out["bootMac"] = TRY(in_column("boot_mac", normal_mac_of(machine.boot_mac)));
   }
-  bmc["password"] = TRY(read_password(machine, folder));
+  bmc["password"] = TRY(in_column("password_file", read_password(machine, folder)));
   out["bmc"] = std::move(bmc);
   return out;
 }

@@ -162,7 +162,7 @@ class Enrol(EnrolTest):
                                "spare4,http://10.0.0.4,admin,%s" % file)
         done = self.site.agent_command("enrol", "--csv", listed, "--pool", sitekit.POOL, check=False)
         self.assertEqual(done.returncode, 1)
-        for words in ("line 3: .*readable.password can be read by others", "line 4: name: spare1 stands in line 2",
+        for words in ("line 3: password_file: .*readable.password can be read by others", "line 4: name: spare1 stands in line 2",
                       "line 5: bmc: .*https"):
             self.assertRegex(done.stderr, words)
         # What only the agent knows is named by its line too, and the machine before it is not begun.
