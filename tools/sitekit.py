@@ -472,6 +472,17 @@ class Site:
                                   self.site_facts[name]["url"], "--user", "admin", "--password-file",
                                   described["bmc"]["password_file"], check=check)
 
+    def enrolment_file(self, names, pool=POOL):
+        """A CSV file of these machines, for `leasehold-agent enrol --csv`: its path."""
+        file = self.path("machines.csv")
+        with open(file, "w", encoding="utf-8") as out:
+            out.write("name,pool,bmc,user,password_file\n")
+            for name in names:
+                described = next(m for m in self.machines if m["name"] == name)
+                out.write("%s,%s,%s,admin,%s\n" % (name, pool, self.site_facts[name]["url"],
+                                                   described["bmc"]["password_file"]))
+        return file
+
     def verify(self, file, at=None):
         """`leasehold evidence verify` on a file: the finished process. With a coordinator the file's
         receipt must say by what it is judged."""
