@@ -31,6 +31,7 @@ class SiteTest(unittest.TestCase):
     timeouts = {"power_off_s": 3, "power_on_s": 3, "call_home_s": 6,
                 "ramdisk_silent_s": 9}
     policy = None
+    with_centre = False
 
     @classmethod
     def machines(cls):
@@ -39,12 +40,15 @@ class SiteTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.site = sitekit.Site(sys.modules["support"].BIN_DIR, cls.machines(),
-                                timeouts=cls.timeouts, policy=cls.policy)
+                                timeouts=cls.timeouts, policy=cls.policy,
+                                with_centre=cls.with_centre)
         try:
             cls.site.start()
         except Exception:
             for name in cls.site.processes:
                 print(name + ": " + cls.site.log_tail(name), file=sys.stderr)
+            if cls.site.centre is not None:
+                print("coordinator: " + cls.site.centre.log_tail(), file=sys.stderr)
             cls.site.stop()
             raise
 
