@@ -1,7 +1,6 @@
 #include "core/base/json.h"
 
 #include <algorithm>
-#include <set>
 #include <vector>
 
 template class nlohmann::basic_json<>;
@@ -9,25 +8,30 @@ template class nlohmann::basic_json<>;
 namespace leasehold {
 namespace {
 
-// Walks the text once, only to refuse what a plain parse would silently accept.
+// Builds the value and refuses what a plain parse would silently accept, in one walk over the text.
 class StrictSax : public nlohmann::json_sax<Json> {
  public:
   std::string problem;
+  Json value;
 
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
-  bool start_object(std::size_t) override { return enter(); }
-  bool start_array(std::size_t) override { return enter(); }
+  bool null() override { return add(nullptr) != nullptr; }
+  bool boolean(bool is) override { return add(is) != nullptr; }
+  bool number_integer(number_integer_t number) override { return add(number) != nullptr; }
+  bool number_unsigned(number_unsigned_t number) override { return add(number) != nullptr; }
+  bool number_float(number_float_t number, const string_t&) override {
+    return add(number) != nullptr;
+  }
+  bool string(string_t& text) override { return add(std::move(text)) != nullptr; }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return enter(Json::object()); }
+  bool start_array(std::size_t) override { return enter(Json::array()); }
   bool end_object() override { return leave(); }
   bool end_array() override { return leave(); }
   bool key(string_t& name) override {
-    if (keys_.back().insert(name).second) return true;
-    problem = "duplicate key \"" + name.substr(0, 64) + "\"";
+    auto [member, is_new] = open_.back()->emplace(std::move(name), nullptr);
+    member_ = &*member;
+    if (is_new) return true;
+    problem = "duplicate key \"" + member.key().substr(0, 64) + "\"";
     return false;
   }
   bool parse_error(std::size_t position, const std::string&,
@@ -37,19 +41,33 @@ class StrictSax : public nlohmann::json_sax<Json> {
   }
 
  private:
-  bool enter() {
-    if (keys_.size() >= limits::kJsonDepth) {
+  // Where the value has come to lie.
+  Json* add(Json&& part) {
+    if (open_.empty()) {
+      value = std::move(part);
+      return &value;
+    }
+    if (open_.back()->is_array()) {
+      open_.back()->push_back(std::move(part));
+      return &open_.back()->back();
+    }
+    *member_ = std::move(part);
+    return member_;
+  }
+  bool enter(Json&& part) {
+    if (open_.size() >= limits::kJsonDepth) {
       problem = "nested deeper than " + std::to_string(limits::kJsonDepth);
       return false;
     }
-    keys_.emplace_back();
+    open_.push_back(add(std::move(part)));
     return true;
   }
   bool leave() {
-    keys_.pop_back();
+    open_.pop_back();
     return true;
   }
-  std::vector<std::set<std::string>> keys_;
+  std::vector<Json*> open_;  // objects and arrays that have not ended; the last grows
+  Json* member_ = nullptr;   // of the innermost object: the one that its key was read of
 };
 
 bool has_float(const Json& value) {
@@ -89,9 +107,7 @@ Result<Json> parse_json(std::string_view text, size_t max_bytes) {
   if (!Json::sax_parse(text.begin(), text.end(), &strict)) {
     return Error(Code::kMalformed, strict.problem.empty() ? "not JSON" : strict.problem);
   }
-  Json value = Json::parse(text.begin(), text.end(), nullptr, false);
-  if (value.is_discarded()) return Error(Code::kMalformed, "not JSON");
-  return value;
+  return std::move(strict.value);
 }
 
 Result<Json> parse_own_json(std::string_view text) {
