@@ -279,7 +279,8 @@ TEST_CASE("the largest body passes whole") {
   Site site;
   site.connect_agent();
   const std::string body(limits::kGatewayBodyBytes, 'b');
-  TlsMachine machine(site.port, "", "");
+  const Leaf ramdisk = ramdisk_leaf();  // without a certificate nobody sends so much
+  TlsMachine machine(site.port, ramdisk.chain_pem, ramdisk.key_pem);
   REQUIRE(machine.post("/v1/results", body));
   site.agent->hear();
   const Json request = site.agent->hear();
