@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Law journal-first: the agent is killed with SIGKILL after every journal write of a teardown, and
+"""Law journal-first: the agent is killed with SIGKILL after every journal write of a teardown, and of an
+enrolment, and
 between each effect on the world and its record, started again, and always reaches the same end. The
 points come from an undisturbed run; a point that is not hit fails the test. What was durable at each
 death is read from the dead agent's database: every record of the undisturbed run's journal must lie
@@ -39,6 +40,8 @@ EFFECTS = [("power.setPower/off", "ComputerSystem.Reset: reset ForceOff"),
            ("diag.dcgm", "--gpu-reset"),
            ("power.setPower/park", "ComputerSystem.Reset: reset ForceOff"),
            ("boot.cleanUp", "boot override None Disabled")]
+# An enrolment logs in, and takes the credential over, before it switches anything.
+ENROL_EFFECTS = [EFFECTS[1], EFFECTS[2], EFFECTS[0], *EFFECTS[3:]]
 
 
 def small(name, number):
@@ -85,10 +88,10 @@ def essence(node):
     return kept
 
 
-def not_in_order(names):
-    """The first step of EFFECTS whose effect is not among the names after those before it."""
+def not_in_order(effects, names):
+    """The first of these steps whose effect is not among the names after those before it."""
     at = 0
-    for step, effect in EFFECTS:
+    for step, effect in effects:
         while at < len(names) and effect not in names[at]:
             at += 1
         if at == len(names):
@@ -98,7 +101,9 @@ def not_in_order(names):
 
 
 class KillPoints(SiteTest):
+    """Of a teardown; a subclass asks for another workflow."""
     timeouts = {"power_off_s": 20, "power_on_s": 20, "call_home_s": 30}
+    effects_in_order = EFFECTS
 
     @classmethod
     def machines(cls):
@@ -131,8 +136,8 @@ class KillPoints(SiteTest):
         return cls.site.sim("GET", "/effects")[1]["effects"]
 
     @classmethod
-    def adopt(cls, name):
-        """A tenant's machine, with a session that its tenant left open on the BMC."""
+    def prepare(cls, name):
+        """A machine with a session that somebody left open on its BMC."""
         url = cls.site.site_facts[name]["url"]
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -143,7 +148,16 @@ class KillPoints(SiteTest):
         answer = bmc.getresponse()
         assert answer.status == 201, (answer.status, answer.read())
         bmc.close()
+        cls.take_in(name)
+
+    @classmethod
+    def take_in(cls, name):
         cls.site.adopt(name)
+
+    @classmethod
+    def ask(cls, name):
+        """Asks for the run, which it answers; the same again is no second one."""
+        return cls.site.work(name, "release", "w-" + name)
 
     @classmethod
     def journal(cls, name):
@@ -164,10 +178,10 @@ class KillPoints(SiteTest):
     def measure(cls):
         """The undisturbed run: its journal, how many writes, which effects, and its end."""
         name = next(cls.next_machine)
-        cls.adopt(name)
+        cls.prepare(name)
         before = len(cls.effects())
         cls.control.arm(0)
-        run = cls.site.wait_run(cls.site.work(name, "release"))
+        run = cls.site.wait_run(cls.ask(name))
         cls.control.disarm()
         assert run["state"] == "succeeded", run
         cls.syncs = cls.control.counted()
@@ -177,16 +191,16 @@ class KillPoints(SiteTest):
         cls.died_at = {}  # how many of these records were durable -> a write after which it was so
         places = [place for kind, place in cls.records if kind == "done"]
         assert places == [step["place"] for step in run["steps"]], (places, run["steps"])
-        missing = not_in_order(cls.effect_names)
+        missing = not_in_order(cls.effects_in_order, cls.effect_names)
         assert missing is None, (missing, cls.effect_names)
-        for step, _ in EFFECTS:
+        for step, _ in cls.effects_in_order:
             assert step in places, (step, places)
         print("undisturbed: %d journal writes, %d effects: %s" %
               (cls.syncs, len(cls.effect_names), cls.effect_names), flush=True)
 
     def is_ready(self, name):
         try:
-            return self.site.node(name)["state"] == "ready"
+            return self.site.node(name).get("state") == "ready"
         except (OSError, http.client.HTTPException):
             return False  # it dies just now
 
@@ -211,7 +225,8 @@ class KillPoints(SiteTest):
         def ended():
             status = self.site.status()
             node = next(n for n in status["nodes"] if n["node"] == name)
-            return node if not status["runs"] and node["state"] != "releasing" else None
+            return node if not status["runs"] and node["state"] not in (
+                "releasing", "enrolling") else None
         sitekit.wait_for("the run of %s ends" % name, ended, 60, 0.02)
         self.assertEqual(essence(self.site.node(name)), self.expected)
         self.assertEqual(self.site.tenant_bytes(name), 0)
@@ -222,9 +237,9 @@ class KillPoints(SiteTest):
         self.assertEqual(self.site.verify(file).returncode, 0)
 
     def begin(self, name):
-        """Asks for the release; the agent may die before it answers, then it is asked again."""
+        """Asks for the run; the agent may die before it answers, then it is asked again."""
         try:
-            self.site.work(name, "release", "w-" + name)
+            self.ask(name)
         except (OSError, sitekit.SiteError):
             pass
         except Exception as error:  # http.client's own, of a connection cut in the answer
@@ -241,7 +256,7 @@ class KillPoints(SiteTest):
               (self.syncs, len(self.records)), flush=True)
 
     def killed_at_write(self, name, point, must=True):
-        self.adopt(name)
+        self.prepare(name)
         self.control.arm(point)
         self.begin(name)
         hit = self.killed_and_resumed(name, point, must)
@@ -282,7 +297,7 @@ class KillPoints(SiteTest):
         for point, what in enumerate(self.effect_names, 1):
             name = next(self.next_machine)
             with self.subTest(effect=what):
-                self.adopt(name)
+                self.prepare(name)
                 number = len(self.effects()) + point
                 self.site.sim("POST", "/kill", {"pid": self.site.processes["agent"].pid,
                                                 "effect": number})
@@ -292,6 +307,34 @@ class KillPoints(SiteTest):
                 self.assert_same_end(name)
         print("journal-first: killed between each of %d effects and its record" %
               len(self.effect_names), flush=True)
+
+
+class EnrolKillPoints(KillPoints):
+    """The same of metal-enrol@1, for machines from their boxes."""
+    effects_in_order = ENROL_EFFECTS
+
+    @classmethod
+    def machines(cls):
+        machines = super().machines()
+        for machine in machines:
+            machine["bmc"]["change_required"] = True
+        return machines
+
+    @classmethod
+    def take_in(cls, name):
+        """Nothing is known of it before it is asked for."""
+
+    @classmethod
+    def ask(cls, name):
+        described = next(m for m in cls.site.machines if m["name"] == name)
+        status, answer = sitekit.call(cls.site.agent_socket, "POST", "/v1/enrolments", {
+            "enrolments": [{"node": name, "pool": sitekit.POOL,
+                            "bmc": {"url": cls.site.site_facts[name]["url"],
+                                    "user": described["bmc"]["user"],
+                                    "password": cls.site.passwords[name]}}]})
+        if status != 200:
+            raise sitekit.SiteError("enrolment of %s refused: %s" % (name, answer))
+        return answer["enrolments"][0]["run"]
 
 
 if __name__ == "__main__":
