@@ -162,6 +162,10 @@ TEST_CASE("a chunk with another row than its hash says, or a foreign one, is ref
   CHECK(with("\"v\":1", "\"v\":2") == Code::kMalformed);
   CHECK(with("\"site\":\"s1\"", "\"site\":\"s2\"") == Code::kForbidden);
   CHECK(with("\"table\":\"node\",\"ticket\"", "\"table\":\"work\",\"ticket\"") == Code::kForbidden);
+  // A piece of another snapshot changes nothing, whatever it holds.
+  std::string late = good;
+  late.replace(late.find(want.ticket), want.ticket.size(), "t-0000000000000000");
+  CHECK_FALSE(pair.coordinator.apply_chunk(late).value().applied);
   CHECK(pair.coordinator.get("node", "n1").is_null());
   CHECK(pair.coordinator.apply_chunk(good).value().applied);
 }
