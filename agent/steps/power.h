@@ -1,5 +1,5 @@
-// power.setPower off: ForceOff until the BMC has read Off three times. Success is the reading, never the
-// status code of the Reset. Runs on a step's thread.
+// power.setPower off: ForceOff until the BMC has read Off three times. Success is the reading,
+// never the status code of the Reset. Runs on a step's thread.
 #pragma once
 
 #include "agent/steps/support.h"

@@ -1,8 +1,8 @@
-// The four workflow laws (docs/laws.md), over any workflow: (1) each step twice, (2) failure at each
-// step, (3) a crash after each journal write, then a restart, (4) the reply lost after the act. A
-// workflow comes with a factory that makes a fresh world for it; the harness finds the journal's
-// points itself, in an undisturbed run. Everything runs in one thread and in virtual time. Tests
-// only; it asserts with what it returns, so that it depends on no test framework.
+// The four workflow laws (docs/laws.md), over any workflow: (1) each step twice, (2) failure at
+// each step, (3) a crash after each journal write, then a restart, (4) the reply lost after the
+// act. A workflow comes with a factory that makes a fresh world for it; the harness finds the
+// journal's points itself, in an undisturbed run. Everything runs in one thread and in virtual
+// time. Tests only; it asserts with what it returns, so that it depends on no test framework.
 #pragma once
 
 #include <memory>
