@@ -63,6 +63,7 @@ void GatewayLink::frame(uint64_t link, const std::string& text) {
   Result<int64_t> number =
       frame.ok() ? json_int(frame.value(), "conn") : Result<int64_t>(frame.error());
   std::string type = frame.ok() ? json_text(frame.value(), "type") : "";
+  if (type == "renew") return renew(link, frame.value());
   if (!number.ok() || number.value() < 0 || number.value() > UINT32_MAX) {
     // A gateway that sends what is no frame is not ours any more.
     listener_.close(link);
@@ -110,6 +111,15 @@ void GatewayLink::reply(uint64_t link, int64_t number, const HttpResponse& respo
   if (it == links_.end() || !it->second.connections.contains(number)) return;
   Status sent = listener_.send(link, reply_frame(number, response));
   if (!sent.ok()) listener_.close(link);
+}
+
+void GatewayLink::renew(uint64_t link, const Json& frame) {
+  std::string csr = json_text(frame, "csr");
+  if (!renew_ || csr.size() > limits::kCsrBytes) return;
+  renew_(csr, [this, link](const std::string& chain_pem) {
+    Json answer = {{"type", "certificate"}, {"chain", chain_pem}};
+    (void)listener_.send(link, dump_json(answer)).ok();  // a gateway that has gone asks again
+  });
 }
 
 void GatewayLink::closed(uint64_t link, int64_t number) {

@@ -24,6 +24,11 @@ class GatewayLink {
 
   Status start();
   bool connected() const { return !links_.empty(); }
+  // What a gateway's request for a renewed certificate is handed to; `answer` may be called later,
+  // on the loop's thread. Without it such a request is not answered.
+  using Renew = std::function<void(const std::string& csr_pem,
+                                   std::function<void(const std::string& chain_pem)> answer)>;
+  void on_renew(Renew renew) { renew_ = std::move(renew); }
   // Closes every connection whose certificate is of this node.
   void close_node(const std::string& node);
 
@@ -41,12 +46,14 @@ class GatewayLink {
   void opened(uint64_t link, int64_t number, const Json& frame);
   void requested(uint64_t link, int64_t number, const Json& frame);
   void closed(uint64_t link, int64_t number);
+  void renew(uint64_t link, const Json& frame);
   void link_lost(uint64_t link);
   void reply(uint64_t link, int64_t number, const HttpResponse& response);
 
   const Tools& tools_;
   MachineDoor& door_;
   FramedListener listener_;
+  Renew renew_;
   std::map<uint64_t, Link> links_;
 };
 

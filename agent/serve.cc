@@ -8,6 +8,7 @@
 #include "agent/power_debt.h"
 #include "agent/site_api.h"
 #include "agent/sync/centre.h"
+#include "agent/sync/renewal.h"
 #include "agent/workflows/all.h"
 #include "agent/workflows/failure.h"
 #include "core/base/files.h"
@@ -101,8 +102,19 @@ class SiteAgent {
     options.launch = [this](const RunId& run) { engine_->launch(run); };
     options.frozen = [this] { freeze(); };
     options.fatal = [this](const Error& error) { fail(error); };
+    options.linked = [this](CoordinatorClient& centre) { renewal_->look(centre); };
+    renewal_.emplace(config_.identity_files, tools_.identity, clock_, random_);
+    gateway_->on_renew([this](const std::string& csr, auto answer) { renew_gateway(csr, answer); });
     centre_ = std::make_unique<Centre>(std::move(options));
     centre_->start();
+  }
+
+  void renew_gateway(const std::string& csr, std::function<void(const std::string&)> answer) {
+    renewal_->ask_for_gateway(csr, [this, answer](const Result<std::string>& chain) {
+      if (!chain.ok()) return;  // the gateway asks again
+      loop_.post([answer, pem = chain.value()] { answer(pem); });
+    });
+    sync_state_.look_again();
   }
 
   Status read_chain(Sql& sql) {
@@ -267,6 +279,7 @@ class SiteAgent {
   std::unique_ptr<PowerDebt> debt_;
   std::unique_ptr<SiteApi> api_;
   std::unique_ptr<HttpServer> server_;
+  std::optional<Renewal> renewal_;
   std::unique_ptr<Centre> centre_;
 };
 

@@ -19,9 +19,9 @@ Result<GatewayConfig> parse(const Json& value) {
   config.listen_port = static_cast<uint16_t>(port);
   config.agent_socket = TRY(json_string(value, "agent_socket"));
   config.tls.ask_client_certificate = true;
-  const std::string certificate_file = TRY(json_string(value, "certificate_file"));
+  config.certificate_file = TRY(json_string(value, "certificate_file"));
   config.tls.certificate_chain_pem =
-      TRY_WITH(read_file(certificate_file, limits::kConfigBytes), "certificate_file");
+      TRY_WITH(read_file(config.certificate_file, limits::kConfigBytes), "certificate_file");
   const std::string key_file = TRY(json_string(value, "private_key_file"));
   config.tls.private_key_pem =
       TRY_WITH(read_secret_file(key_file, limits::kConfigBytes), "private_key_file");

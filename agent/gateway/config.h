@@ -14,6 +14,7 @@ struct GatewayConfig {
   std::string listen_host;   // numeric address
   uint16_t listen_port = 0;  // 0: any free one
   TlsServerConfig tls;
+  std::string certificate_file;  // replaced when it was renewed
   std::string agent_socket;
 };
 

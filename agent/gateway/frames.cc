@@ -43,9 +43,22 @@ std::string close_frame(uint64_t connection) {
   return dump_json({{"type", "close"}, {"conn", connection}});
 }
 
+std::string renew_frame(const std::string& csr_pem) {
+  return dump_json({{"type", "renew"}, {"csr", csr_pem}});
+}
+
 Result<AgentFrame> parse_agent_frame(const std::string& text) {
   const Json frame = TRY(parse_json(text, limits::kGatewayFrameBytes));
   const Error malformed(Code::kMalformed, "not a frame of the agent");
+  if (json_text(frame, "type") == "certificate") {
+    AgentFrame certificate;
+    certificate.type = AgentFrame::Type::kCertificate;
+    certificate.body = json_text(frame, "chain");
+    if (certificate.body.empty() || certificate.body.size() > limits::kPemFileBytes) {
+      return malformed;
+    }
+    return certificate;
+  }
   const Json& connection = json_member(frame, "conn");
   if (!connection.is_number_unsigned()) return malformed;
   AgentFrame parsed;

@@ -16,15 +16,17 @@ Result<std::string> open_frame(const ServerRequest& request);
 // TOO_LARGE if the frame would be over limits::kGatewayFrameBytes.
 Result<std::string> request_frame(const ServerRequest& request);
 std::string close_frame(uint64_t connection);
+// Asks for a renewed certificate for the key that the gateway has.
+std::string renew_frame(const std::string& csr_pem);
 
 struct AgentFrame {
-  enum class Type { kReply, kClose };
+  enum class Type { kReply, kClose, kCertificate };
   Type type = Type::kClose;
-  uint64_t connection = 0;
-  int status = 0;    // kReply
-  std::string body;  // kReply
+  uint64_t connection = 0;  // kReply, kClose
+  int status = 0;           // kReply
+  std::string body;         // kReply; kCertificate: the chain, PEM
 };
-// MALFORMED for anything but a reply or a close as specified.
+// MALFORMED for anything but a reply, a close or a certificate as specified.
 Result<AgentFrame> parse_agent_frame(const std::string& text);
 
 }  // namespace leasehold

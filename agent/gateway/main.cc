@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "agent/gateway/config.h"
+#include "agent/gateway/own_certificate.h"
 #include "agent/gateway/relay.h"
 #include "core/base/log.h"
 #include "core/command_line/options.h"
@@ -53,10 +54,16 @@ Status serve(const std::string& config_path) {
   // Both sides need the relay, and the relay needs both; they are set before the loop runs.
   std::unique_ptr<HttpServer> server;
   std::unique_ptr<FramedClient> agent;
+  SystemClock clock;
+  SystemRandom random;
+  OwnCertificate own(loop, clock, random, config.tls, config.certificate_file,
+                     {[&](std::string frame) { (void)agent->send(frame).ok(); },
+                      [&](const TlsServerConfig& tls) { return server->use_tls(tls); }});
   RelayPorts ports;
   // A frame that does not get through means that the agent is gone; on_down follows.
   ports.send = [&](std::string frame) { (void)agent->send(frame).ok(); };
   ports.close = [&](uint64_t connection) { server->close(connection); };
+  ports.certificate = [&](const std::string& chain_pem) { own.renewed(chain_pem); };
   ports.unsent = [&] { return agent->unsent_bytes(); };
   Relay relay(loop, std::move(ports));
   server = std::make_unique<HttpServer>(loop, server_options(config),
@@ -68,6 +75,7 @@ Status serve(const std::string& config_path) {
                                          agent_events(relay, agent, config.agent_socket));
   TRY(server->start());
   agent->start();
+  own.watch();
   loop.stop_on_signals();
   log_line(LogEvent::kProgramStarted, {{"program", "leasehold-gateway"}, {"port", server->port()}});
   loop.run();

@@ -133,6 +133,10 @@ void Relay::agent_lost() {
 
 Status Relay::agent_frame(const std::string& text) {
   AgentFrame frame = TRY(parse_agent_frame(text));
+  if (frame.type == AgentFrame::Type::kCertificate) {
+    ports_.certificate(frame.body);
+    return {};
+  }
   auto it = peers_.find(frame.connection);
   // The machine has gone meanwhile; its close frame is on the way.
   if (it == peers_.end()) return {};

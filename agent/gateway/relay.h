@@ -25,6 +25,8 @@ struct RelayPorts {
   std::function<void(uint64_t connection)> close;
   // Bytes of frames that the agent has not taken yet.
   std::function<size_t()> unsent;
+  // The agent has had the gateway's certificate renewed.
+  std::function<void(const std::string& chain_pem)> certificate = [](const std::string&) {};
 };
 
 class Relay {

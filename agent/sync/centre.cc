@@ -1,6 +1,7 @@
 #include "agent/sync/centre.h"
 
 #include "core/base/log.h"
+#include "core/tls/crypto.h"
 
 namespace leasehold {
 namespace {
@@ -12,6 +13,13 @@ void log_work(const Json& result) {
                 {"node", json_text(result, "node")},
                 {"code", json_text(result, "code")},
                 {"message", json_text(result, "message")}});
+}
+
+// A renewal keeps the key; another `site join` makes another.
+std::string enrolment_of(const SiteIdentity& identity) {
+  JudgeRequest request;
+  request.chain_der = pem_to_der(identity.agent_chain_pem).value_or({});
+  return sha256_hex(judge(request, identity.anchors).public_key_pem);
 }
 
 }  // namespace
@@ -33,6 +41,7 @@ SiteLink::Options Centre::link_options() {
   SiteLink::Options link;
   link.end = sync::End::of_site(options_.tools->identity->site);
   link.start = options_.start;
+  link.enrolment = enrolment_of(*options_.tools->identity);
   link.clock = options_.tools->clock;
   link.random = options_.tools->random;
   link.trusted = options_.trusted;

@@ -61,11 +61,7 @@ Status RowReceiver::receive_chunk(const sync::ChunkRequest& want) {
 }
 
 Status RowReceiver::receive_batch(const sync::Cursor& cursor) {
-  Json request = {{"incarnation", cursor.incarnation},
-                  {"mark", cursor.mark},
-                  {"after", cursor.seq},
-                  {"mark", cursor.mark},
-                  {"wait", limits::kSyncPollMs / 1000}};
+  Json request = {{"cursor", sync::cursor_json(cursor)}, {"wait", limits::kSyncPollMs / 1000}};
   std::string text = TRY(centre_.post_text("/v1/sync/pull", dump_json(request)));
   sync::Batch batch = TRY(sync::decode_batch(text));
   state_.heard();

@@ -56,17 +56,24 @@ Status SiteLink::remember() {
     restored_ = !restored.is_null() && state != "over";
     settled_ = state == "settled";
     alone_is_good_ = !restored_ && json_text(hello, "verdict") == "go";
+    superseded_ = json_text(hello, "verdict") == "superseded" &&
+                  json_text(hello, "enrolment") == options_.enrolment;
     Json clock = TRY(row_store::get(sql, "site_state", TrustedClock::kRow));
     if (!clock.is_null()) options_.trusted->restore(clock);
     return {};
   });
 }
 
+Status SiteLink::put_hello(Sql& sql, const char* verdict) {
+  return put_state(sql, kHelloRow,
+                   Json{{"verdict", verdict},
+                        {"instance", centre_.instance()},
+                        {"enrolment", options_.enrolment}});
+}
+
 void SiteLink::remember_superseded() {
-  Status written = database_.transact_and_wait([this](Sql& sql) {
-    return put_state(sql, kHelloRow,
-                     Json{{"verdict", "superseded"}, {"instance", centre_.instance()}});
-  });
+  Status written =
+      database_.transact_and_wait([this](Sql& sql) { return put_hello(sql, "superseded"); });
   if (written.ok()) return;
   log_line(LogEvent::kSiteSuperseded, Json{{"message", scrubbed(written.error().text())}});
 }
@@ -74,6 +81,10 @@ void SiteLink::remember_superseded() {
 void SiteLink::run() {
   Status remembered = remember();
   if (!remembered.ok()) return options_.fatal(remembered.error());
+  if (superseded_) {
+    return centre_.superseded(
+        "a newer agent of this site was at work when this one ran last, and may still be");
+  }
   options_.standing->set(restored_ ? Standing::kRestoring : Standing::kStarting,
                          "waits for the coordinator's hello");
   while (!state_.stopping()) {
@@ -141,11 +152,11 @@ Result<bool> SiteLink::hello() {
   sync::Position theirs =
       TRY_WITH(sync::parse_position(json_member(answer, "stream")), "the coordinator's hello");
   sync::Meeting meeting;
-  TRY(database_.transact_and_wait([&](Sql& sql) { return met(sql, theirs, meeting); }));
+  bool told_so = json_text(answer, "verdict") == "restored";
+  TRY(database_.transact_and_wait([&](Sql& sql) { return met(sql, theirs, told_so, meeting); }));
   state_.heard();
   state_.told(theirs);
-  bool restored =
-      meeting.mine == sync::Standing::kRestored || json_text(answer, "verdict") == "restored";
+  bool restored = meeting.mine == sync::Standing::kRestored || told_so;
   if (restored && acting_) return found_out_while_acting().error();
   if (restored) {
     restored_ = true;
@@ -161,16 +172,18 @@ Result<bool> SiteLink::hello() {
          meeting.position.incarnation == mine.incarnation;
 }
 
-Status SiteLink::met(Sql& sql, const sync::Position& theirs, sync::Meeting& meeting) {
+Status SiteLink::met(Sql& sql, const sync::Position& theirs, bool restored,
+                     sync::Meeting& meeting) {
   meeting = TRY(sync::meet(sql, options_.end, theirs, *options_.random));
-  if (meeting.mine == sync::Standing::kRestored) {
-    Json known = TRY(row_store::get(sql, "site_state", kRestoredRow));
-    if (json_text(known, "state") != "found") {
-      TRY(put_restored(sql, "found", "the coordinator has newer rows of this site"));
-    }
+  restored = restored || meeting.mine == sync::Standing::kRestored;
+  if (restored && !restored_) {
+    TRY(put_restored(sql, "found", "the coordinator knows a later state of this site"));
+    // Even if its rows are as new as the centre's, they go on as another stream.
+    TRY(sync::found_restored(sql, options_.end));
+    meeting.position.restoring = true;
   }
   TRY(row_store::put(sql, RowChange{"site_state", TrustedClock::kRow, options_.trusted->row()}));
-  return put_state(sql, kHelloRow, Json{{"verdict", "go"}, {"instance", centre_.instance()}});
+  return put_hello(sql, "go");
 }
 
 // A machine that was set back to a snapshot of itself, this process with it. What it has in memory

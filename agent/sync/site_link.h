@@ -19,6 +19,7 @@ class SiteLink {
   struct Options {
     sync::End end;
     StartCounter::Start start;
+    std::string enrolment;  // names the key that the site joined with
     Clock* clock = nullptr;
     Random* random = nullptr;
     TrustedClock* trusted = nullptr;
@@ -49,7 +50,8 @@ class SiteLink {
   Status remember();
   Status link();
   Result<bool> hello();
-  Status met(Sql& sql, const sync::Position& theirs, sync::Meeting& meeting);
+  Status met(Sql& sql, const sync::Position& theirs, bool restored, sync::Meeting& meeting);
+  Status put_hello(Sql& sql, const char* verdict);
   Status fetch_own(sync::ChunkRequest want);
   Status settle();
   Status found_out_while_acting();
@@ -66,6 +68,7 @@ class SiteLink {
   Backoff backoff_;
   int64_t began_ms_;
   bool alone_is_good_ = false;  // the centre's last word to this very database was "go"
+  bool superseded_ = false;     // a former life of this very enrolment was
   bool restored_ = false;       // this start, or one before it that never came to act
   bool settled_ = false;
   bool acting_ = false;

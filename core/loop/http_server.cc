@@ -146,6 +146,12 @@ Status HttpServer::start() {
   return impl_->listener.start();
 }
 
+Status HttpServer::use_tls(const TlsServerConfig& config) {
+  LEASEHOLD_CHECK(impl_->options.tls, "a server without TLS");
+  impl_->tls = TRY(make_server_context(config));
+  return {};
+}
+
 uint16_t HttpServer::port() const { return impl_->listener.port(); }
 
 void HttpServer::close(uint64_t connection) { impl_->close(connection, CloseManner::kPlain); }

@@ -67,6 +67,8 @@ class HttpServer {
   // CONFIG: the address is in use (says which and what to do) or may not be bound.
   Status start();
   uint16_t port() const;
+  // New connections are served with this from now on; those that are open keep what they have.
+  Status use_tls(const TlsServerConfig& config);
   // Closes a connection now, a half-sent answer with it. Unknown ids are ignored.
   void close(uint64_t connection);
   // Closes without an answer: for simsite's fault "drop" (`reset` sends RST instead of FIN).

@@ -78,8 +78,14 @@ class RowCentre {
   }
 
   HttpResponse hello(const Json& body) {
-    instance_ = json_text(body, "instance");
-    for (auto& [cursor, respond] : std::exchange(parked_, {})) {
+    std::string instance = json_text(body, "instance");
+    int64_t starts = json_int(body, "startCounter").value_or(0);
+    bool other = instance != instance_;
+    bool copied = other && starts <= starts_;
+    instance_ = instance;
+    starts_ = starts;
+    // The same agent may say hello again while it waits for rows.
+    for (auto& [cursor, respond] : other ? std::exchange(parked_, {}) : std::vector<Parked>()) {
       respond(refused(Error(Code::kSuperseded, "a newer agent of this site said hello")));
     }
     sync::Meeting meeting;
@@ -89,7 +95,7 @@ class RowCentre {
       return {};
     });
     if (!met.ok()) return refused(met.error());
-    bool restored = meeting.theirs == sync::Standing::kRestored;
+    bool restored = copied || meeting.theirs == sync::Standing::kRestored;
     SystemClock clock;
     return text(dump_json(Json{{"time", format_time(clock.now_ms())},
                                {"verdict", restored ? "restored" : "go"},
@@ -119,9 +125,9 @@ class RowCentre {
   void pull(const ServerRequest& request, const Json& body, Responder respond) {
     Status may = newest(request);
     if (!may.ok()) return respond(refused(may.error()));
-    sync::Cursor cursor{json_text(body, "incarnation"), json_int(body, "after").value_or(0),
-                        json_text(body, "mark")};
-    look(cursor, std::move(respond));
+    Result<sync::Cursor> cursor = sync::parse_cursor(json_member(body, "cursor"));
+    if (!cursor.ok()) return respond(refused(cursor.error()));
+    look(cursor.value(), std::move(respond));
   }
 
   void look(const sync::Cursor& cursor, Responder respond) {
@@ -168,6 +174,7 @@ class RowCentre {
   SystemRandom random_;
   std::unique_ptr<Database> database_;
   std::string instance_;
+  int64_t starts_ = 0;
   std::vector<Parked> parked_;
 
  public:

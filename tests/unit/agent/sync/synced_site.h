@@ -15,6 +15,7 @@ struct SiteFolder {
   TempFolder folder{TempFolder::Where::kMemory};
   std::string database = folder.file("site.db");
   std::string vault_key = folder.file("vault.key");
+  KeyPair key = generate_key();  // of the agent's certificate
 };
 
 class SyncedSite {
@@ -28,7 +29,7 @@ class SyncedSite {
   };
   SyncedSite(const SiteFolder& folder, const LiveAuthority& authority, Wish wish)
       : trusted_(clock_, wish.kernel) {
-    KeyPair key = generate_key();
+    const KeyPair& key = folder.key;
     identity_.site = "s1";
     identity_.domain = authority.domain;
     identity_.anchors = authority.anchors();

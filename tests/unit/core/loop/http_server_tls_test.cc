@@ -138,3 +138,22 @@ TEST_CASE("TLS: a long poll is answered later, and a peer that has gone is notic
   CHECK(eventually([&] { return tested.closed == 2; }));
   thread.on_loop([&] { waiting[1](HttpResponse{200, {}, "to nobody"}); });
 }
+
+TEST_CASE("TLS: a server takes another certificate for the connections that come next") {
+  LoopThread thread;
+  const TestLeaf first = make_leaf("server"), second = make_leaf("server");
+  ServerUnderTest tested(thread, tls_on_any_port(first), echo);
+  CurlEasyClient client;
+  CHECK(client.send(request_of("GET", tested.tls_url("/")), pinned(first)).ok());
+  Status mixed, taken;
+  thread.on_loop([&] {
+    TlsServerConfig next = tls_on_any_port(second).tls_config;
+    next.private_key_pem = first.private_key_pem;
+    mixed = tested.server().use_tls(next);
+    taken = tested.server().use_tls(tls_on_any_port(second).tls_config);
+  });
+  CHECK_FALSE(mixed.ok());
+  CHECK(taken.ok());
+  CHECK_FALSE(client.send(request_of("GET", tested.tls_url("/")), pinned(first)).ok());
+  CHECK(client.send(request_of("GET", tested.tls_url("/")), pinned(second)).ok());
+}
