@@ -53,7 +53,9 @@ Result<Standing> judge_mine(Sql& sql, const End& end, const Position& theirs, Ra
   bool seen_ahead = TRY(ahead_of_own(sql, end, own, copy.incarnation, copy.seen));
   bool want_ahead =
       want != nullptr && TRY(ahead_of_own(sql, end, own, want->incarnation, want->seen));
-  if (own.restoring || copy_ahead || seen_ahead || want_ahead) {
+  const bool known_ahead = copy_ahead || seen_ahead || want_ahead;
+  if (known_ahead && !own.restoring && !end.believes) return Standing::kRestored;
+  if (own.restoring || known_ahead) {
     TRY(row_store::begin_restore(sql, end.side));
     if (copy_ahead) {
       TRY(add_want(sql, end, end.side.self, random));

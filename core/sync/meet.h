@@ -15,7 +15,7 @@ Status found_restored(Sql& sql, const End& end);
 enum class Standing {
   kGo,        // from the cursor on
   kRefetch,   // by snapshot first
-  kRestored,  // its owner pulls its own rows back first
+  kRestored,  // its owner pulls its own rows back first (see meet())
 };
 struct Meeting {
   Standing mine = Standing::kGo;    // of the own stream
@@ -24,6 +24,9 @@ struct Meeting {
 };
 // A restored end whose rows are as new as the other's copy keeps them and goes on under the next
 // incarnation; else it wants them back. What the other end must send again is wanted from here on.
+// An end that does not believe the other changes nothing of its own rows: `mine` is kRestored and
+// `position.restoring` false. That is an alarm for people; if it is true they have found_restored()
+// called.
 Result<Meeting> meet(Sql& sql, const End& end, const Position& theirs, Random& random);
 
 }  // namespace leasehold::sync

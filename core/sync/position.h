@@ -19,10 +19,13 @@ namespace leasehold::sync {
 struct End {
   row_store::Side side;
   std::string site;
+  // Takes the other's word that this database was restored. A site does; a coordinator does not,
+  // or a hostile site could say so and then "give back" rows of its own making.
+  bool believes = false;
 
-  static End of_site(const std::string& site) { return {{RowOwner::kSite, ""}, site}; }
+  static End of_site(const std::string& site) { return {{RowOwner::kSite, ""}, site, true}; }
   static End of_coordinator(const std::string& site) {
-    return {{RowOwner::kCoordinator, site}, site};
+    return {{RowOwner::kCoordinator, site}, site, false};
   }
   RowOwner peer() const {
     return side.self == RowOwner::kSite ? RowOwner::kCoordinator : RowOwner::kSite;

@@ -146,6 +146,11 @@ Status History::meet(const Here& end, const Message& message, Kill kill, sync::M
   row_store::Stream before = stream(end);
   TRY(commit(end.db, kill, [&](Sql& sql) -> Status {
     meeting = TRY(sync::meet(sql, end.end, theirs, random_));
+    bool told = meeting.mine == sync::Standing::kRestored && !meeting.position.restoring;
+    if (!told) return {};
+    // People have looked, and it is true.
+    TRY(sync::found_restored(sql, end.end));
+    meeting = TRY(sync::meet(sql, end.end, theirs, random_));
     return {};
   }));
   bool same = theirs.incarnation == meeting.position.peer.incarnation;

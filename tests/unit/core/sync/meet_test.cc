@@ -78,6 +78,23 @@ TEST_CASE("a restored site whose rows are the newest keeps them") {
   CHECK(pair.coordinator.get("node", "n1")["v"] == 1);
 }
 
+TEST_CASE("a site's word alone never makes a coordinator take rows back") {
+  Pair pair;
+  pair.link();
+  REQUIRE(pair.coordinator.put("work", "w1", work_row("w1", 1)).ok());
+  sync::Position lie = pair.site.position();
+  lie.peer.seq = 7;
+  sync::Meeting met = pair.coordinator.meet(lie);
+  CHECK(met.mine == Standing::kRestored);  // for people to see
+  CHECK_FALSE(met.position.restoring);
+  CHECK(met.position.wants.empty());
+  CHECK(pair.coordinator.put("work", "w2", work_row("w2")).ok());
+  // Nor does it take what nobody asked for.
+  sync::ChunkRequest made_up{RowOwner::kCoordinator, "t-1", "", 0, "", {}, "pool_policy", ""};
+  std::string text = sync::read_chunk(pair.site.db, pair.site.end, made_up).value();
+  CHECK_FALSE(pair.coordinator.apply_chunk(text).value().applied);
+}
+
 TEST_CASE(
     "a restored coordinator is known by its sites, and refuses changes until it has its rows") {
   Pair pair;
@@ -87,6 +104,11 @@ TEST_CASE(
   REQUIRE(pair.site.apply(pair.coordinator.batch(pair.site.position().peer).text).ok());
 
   pair.coordinator.db.copy_from(backup.db);
+  CHECK(pair.coordinator.meet(pair.site.position()).mine == Standing::kRestored);
+  CHECK_FALSE(pair.coordinator.position().restoring);
+  pair.coordinator.db
+      .transact([&](Sql& sql) { return sync::found_restored(sql, pair.coordinator.end); })
+      .value();
   CHECK(pair.coordinator.meet(pair.site.position()).mine == Standing::kRestored);
   CHECK(pair.coordinator.put("work", "w2", work_row("w2")).error().code == Code::kUnavailable);
   CHECK(pair.coordinator.get("work", "w2").is_null());
