@@ -13,6 +13,7 @@ inline constexpr size_t kCentreBodyBytes = kJsonBytes;
 inline constexpr size_t kCentreConnections = 4096;
 inline constexpr size_t kCentreConnectionsPerPeer = 1024;  // a whole site may stand behind one NAT
 inline constexpr int64_t kCentreWaitS = 25;                // of a long poll, at most
+inline constexpr int64_t kStrangersAudited = 60;  // failed calls without a certificate, a minute
 inline constexpr int64_t kListDefault = 100;
 inline constexpr int64_t kListMost = 1000;
 inline constexpr int64_t kEventsPerAnswer = 1000;

@@ -60,7 +60,7 @@ Status run_handler(const Route& route, const CentreContext& context, Sql& sql, C
   if (made.ok()) reply = std::move(made).value();
   if (reply.refused.has_value()) status = *reply.refused;
   if (!reply.wait_for.empty() && call.may_wait) return {};  // answered later, and audited then
-  if (call.unaudited && status.ok()) return {};
+  if (status.ok() ? call.unaudited : call.failure_unaudited) return {};
   const int number = status.ok() ? reply.status : error_response(status.error()).status;
   return audit_call(sql, call, number,
                     status.ok() ? "" : std::string(code_name(status.error().code)));
@@ -205,11 +205,20 @@ void Api::refuse(const PendingPtr& pending, const Error& error) {
   });
 }
 
+// Strangers may fail as often as they like; they do not fill the disk with it.
+bool Api::may_audit_stranger() {
+  const int64_t minute = context_.clock->monotonic_ms() / 60'000;
+  if (minute != strangers_minute_) strangers_ = 0;
+  strangers_minute_ = minute;
+  return strangers_++ < limits::kStrangersAudited;
+}
+
 void Api::run(const PendingPtr& pending) {
   pending->call.may_wait = context_.clock->monotonic_ms() < pending->wait_until_ms;
   pending->call.now_ms = context_.clock->now_ms();
   pending->call.touched.clear();
   pending->call.after_commit = nullptr;
+  pending->call.failure_unaudited = !pending->call.known && !may_audit_stranger();
   auto outcome = std::make_shared<Outcome>();  // written there, read here
   auto transaction = [this, pending, outcome](Sql& sql) {
     return run_handler(*pending->route, context_, sql, pending->call, outcome->reply,

@@ -50,6 +50,7 @@ class Api {
   void finished(const PendingPtr& pending, const Outcome& outcome);
   void answer(const PendingPtr& pending, const Outcome& outcome);
   void park(const PendingPtr& pending, const std::string& topic);
+  bool may_audit_stranger();
   PendingPtr take_parked(uint64_t connection);
   void wake(uint64_t connection);
   void reload_site_cas();
@@ -59,6 +60,8 @@ class Api {
   const CentreContext context_;
   const std::vector<Route> routes_;
   Anchors anchors_;
+  int64_t strangers_minute_ = 0;
+  int64_t strangers_ = 0;                         // whose failed calls were audited in that minute
   std::map<uint64_t, PendingPtr> parked_;         // by connection, which has one request at a time
   std::multimap<std::string, uint64_t> waiting_;  // topic -> connection
 };

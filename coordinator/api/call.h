@@ -32,9 +32,10 @@ struct Call {
   bool may_wait = false;  // a long poll that has time left
 
   // Filled by the handler.
-  std::set<std::string> touched;  // topics to wake waiting calls for, once the commit is durable
-  std::string detail;             // for the audit: what was overridden
-  bool unaudited = false;         // its rows are their own record
+  std::set<std::string> touched;   // topics to wake waiting calls for, once the commit is durable
+  std::string detail;              // for the audit: what was overridden
+  bool unaudited = false;          // its rows are their own record
+  bool failure_unaudited = false;  // set by the API: too many strangers fail
   std::function<void()> after_commit;  // on the loop's thread
 
   std::string who_uri() const { return known ? who.uri() : ""; }

@@ -68,6 +68,33 @@ Status register_instance(const CentreContext& context, Sql& sql, Call& call, sto
   return store::put_site(sql, site);
 }
 
+Status raise_alarm(Sql& sql, Arrival& arrival, store::Site& site, const Error& error) {
+  log_line(LogEvent::kSyncRefused, {{"site", site.site}, {"message", error.text()}});
+  const bool known = site.alarm_code == code_name(error.code) && site.alarm == error.message;
+  if (known) return {};
+  site.alarm_code = code_name(error.code);
+  site.alarm = error.message;
+  TRY(store::put_site(sql, site));
+  return tell_event(sql, arrival, "site.rows-refused", "",
+                    {{"code", site.alarm_code}, {"message", site.alarm}});
+}
+
+// A site that knows more of the coordinator's rows than there are may be right: then this database
+// was set back, and an operator says so. On the site's word alone nothing is taken back, or a
+// broken agent could write its own clearances.
+Result<Reply> claims_more(const CentreContext& context, Sql& sql, Call& call, store::Site& site) {
+  Arrival arrival{context, site.site, call.now_ms, call.touched};
+  Reply refused;
+  refused.refused = Error(
+      Code::kForbidden,
+      "site " + site.site +
+          " says that it has rows of this coordinator which are not here; if the coordinator's "
+          "database was set back, stop it, remove the file \"starts\" from its state_dir, and "
+          "start it");
+  TRY(raise_alarm(sql, arrival, site, *refused.refused));
+  return refused;
+}
+
 Result<Reply> hello(const CentreContext& context, Sql& sql, Call& call) {
   TRY(check_keys(call.body, {"instance", "startCounter", "stream"}, "a hello"));
   const std::string instance = TRY(json_string(call.body, "instance"));
@@ -81,9 +108,17 @@ Result<Reply> hello(const CentreContext& context, Sql& sql, Call& call) {
   if (TRY(store::is_former_instance(sql, site, instance))) return superseded_reply(site, call);
   // A start that was counted before is a copy's, or a backup's.
   const bool copied = instance != site.instance && counter <= site.start_counter;
-  TRY(register_instance(context, sql, call, site, instance, counter));
   const sync::End end = sync::End::of_coordinator(site.site);
+  const row_store::Stream own = TRY(row_store::stream(sql, end.side));
+  TRY(sql.run("SAVEPOINT meeting"));
   sync::Meeting meeting = TRY(sync::meet(sql, end, theirs, *context.random));
+  if (meeting.mine == sync::Standing::kRestored && !own.restoring) {
+    TRY(sql.run("ROLLBACK TO meeting"));
+    TRY(sql.run("RELEASE meeting"));
+    return claims_more(context, sql, call, site);
+  }
+  TRY(sql.run("RELEASE meeting"));
+  TRY(register_instance(context, sql, call, site, instance, counter));
   TRY(heard(sql, call, site));
   sync::Position mine = TRY(sync::position(sql, end));
   const bool restored = copied || meeting.theirs == sync::Standing::kRestored;
@@ -131,17 +166,6 @@ bool is_alarming(const Error& error) {
   return error.code == Code::kForbidden || error.code == Code::kInvalidInput ||
          error.code == Code::kMalformed || error.code == Code::kTooLarge ||
          error.code == Code::kInternal;
-}
-
-Status raise_alarm(Sql& sql, Arrival& arrival, store::Site& site, const Error& error) {
-  log_line(LogEvent::kSyncRefused, {{"site", site.site}, {"message", error.text()}});
-  const bool known = site.alarm_code == code_name(error.code) && site.alarm == error.message;
-  if (known) return {};
-  site.alarm_code = code_name(error.code);
-  site.alarm = error.message;
-  TRY(store::put_site(sql, site));
-  return tell_event(sql, arrival, "site.rows-refused", "",
-                    {{"code", site.alarm_code}, {"message", site.alarm}});
 }
 
 Status clear_alarm(Sql& sql, store::Site& site) {

@@ -57,6 +57,9 @@ Status work_answered(Sql& sql, Arrival& arrival, const RowChange& change) {
 Status pool_came_back(Sql& sql, const Arrival& arrival, const RowChange& change) {
   std::optional<store::Pool> known = TRY(store::find_pool(sql, change.key));
   store::Pool pool = known.value_or(store::Pool{});
+  if (known.has_value() && pool.site != arrival.site) {
+    return Error(Code::kForbidden, "pool " + change.key + " is of another site", "pool");
+  }
   const int64_t revision = json_int_or(change.row, "revision", 0).value_or(0);
   if (revision <= pool.revision) return {};
   if (!known.has_value()) {
@@ -103,6 +106,7 @@ Status own_row_came_back(Sql& sql, Arrival& arrival, const RowChange& change) {
   if (change.table == "hardware_profile") return profile_came_back(sql, arrival, change);
   if (change.table == "work") return work_came_back(sql, arrival, change);
   if (change.table == "clearance") return clearance_came_back(sql, arrival, change);
+  if (change.table == "receipt") return receipt_came_back(sql, arrival, change);
   return {};
 }
 

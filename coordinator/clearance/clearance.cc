@@ -269,21 +269,46 @@ Status quarantine_if_refused(Sql& sql, Arrival& arrival, const std::string& node
                     {{"work", id}, {"run", run}, {"reason", evidence->reason}});
 }
 
+namespace {
+
+Status evidence_came_back(Sql& sql, const Arrival& arrival, const ClearanceRow& row) {
+  std::optional<store::Evidence> known =
+      TRY(store::find_evidence(sql, arrival.site, row.run.str()));
+  if (known.has_value()) return {};
+  Case judged = TRY(read_case(sql, arrival.site, row.run.str()));
+  store::Evidence evidence = evidence_of(arrival, judged);
+  evidence.node = row.node.str();
+  evidence.lease = row.lease;
+  evidence.digest = row.digest;
+  evidence.verdict = clearance_verdict_name(row.verdict);
+  evidence.reason = row.reason;
+  evidence.policy_revision = row.policy_revision;
+  evidence.received_at_ms = parse_time(row.at).value_or(arrival.now_ms);
+  return store::add_evidence(sql, evidence);
+}
+
+}  // namespace
+
+// A refusal is believed; what is clean is so by the coordinator's own signature only.
 Status clearance_came_back(Sql& sql, Arrival& arrival, const RowChange& change) {
   Result<ClearanceRow> row = ClearanceRow::parse(change.row);
-  if (!row.ok()) return {};
-  std::optional<store::Evidence> known = TRY(store::find_evidence(sql, arrival.site, change.key));
-  if (known.has_value()) return {};
-  Case judged = TRY(read_case(sql, arrival.site, change.key));
-  store::Evidence evidence = evidence_of(arrival, judged);
-  evidence.node = row.value().node.str();
-  evidence.lease = row.value().lease;
-  evidence.digest = row.value().digest;
-  evidence.verdict = clearance_verdict_name(row.value().verdict);
-  evidence.reason = row.value().reason;
-  evidence.policy_revision = row.value().policy_revision;
-  evidence.received_at_ms = parse_time(row.value().at).value_or(arrival.now_ms);
-  return store::add_evidence(sql, evidence);
+  if (!row.ok() || row.value().verdict != ClearanceVerdict::kRefused) return {};
+  return evidence_came_back(sql, arrival, row.value());
+}
+
+Status receipt_came_back(Sql& sql, Arrival& arrival, const RowChange& change) {
+  Json kept = TRY(store::site_row(sql, arrival.site, "clearance", change.key));
+  Result<ClearanceRow> clearance = ClearanceRow::parse(kept);
+  if (!clearance.ok()) return {};
+  const CoordinatorConfig& config = *arrival.context.config;
+  Checked<Receipt> receipt =
+      check_receipt(json_member(change.row, "receipt"), {config.root_pem, config.domain, {}});
+  const bool vouches = receipt.ok() && receipt.value().site == arrival.site &&
+                       receipt.value().run == change.key &&
+                       receipt.value().digest == clearance.value().digest;
+  if (vouches) return evidence_came_back(sql, arrival, clearance.value());
+  return tell_event(sql, arrival, "receipt.not-ours", json_text(change.row, "node"),
+                    {{"run", change.key}});
 }
 
 }  // namespace leasehold

@@ -15,7 +15,8 @@ Status result_arrived(Sql& sql, Arrival& arrival, const RowChange& change);
 Status judge_evidence(Sql& sql, Arrival& arrival);
 // A ready machine behind refused evidence is given a quarantine, once.
 Status quarantine_if_refused(Sql& sql, Arrival& arrival, const std::string& node);
-// Of a restored coordinator's own rows.
+// Of a restored coordinator's own rows, in the order of a snapshot.
 Status clearance_came_back(Sql& sql, Arrival& arrival, const RowChange& change);
+Status receipt_came_back(Sql& sql, Arrival& arrival, const RowChange& change);
 
 }  // namespace leasehold

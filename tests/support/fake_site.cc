@@ -11,17 +11,31 @@
 namespace leasehold::test {
 
 FakeSite::FakeSite(CoordinatorRig& rig, Signer signer, std::string name, std::string site)
-    : instance(std::move(name)),
-      agent(std::move(signer)),
-      rig_(rig),
-      end_(sync::End::of_site(site)) {
+    : instance(std::move(name)), agent(std::move(signer)), end_(sync::End::of_site(site)) {
+  send_ = [this, &rig](const std::string& method, const std::string& target,
+                       const std::string& text) {
+    return rig.call_text(method, target, text, &agent, instance);
+  };
+  open(folder_.path());
+}
+
+FakeSite::FakeSite(Send send, const std::string& where, std::string name, std::string site)
+    : instance(std::move(name)), send_(std::move(send)), end_(sync::End::of_site(site)) {
+  open(where);
+}
+
+void FakeSite::open(const std::string& where) {
   Database::Options options;
-  options.path = folder_.file("site.db");
+  options.path = where + "/site.db";
   options.deliver = [](std::function<void()> task) { task(); };
   database_ = Database::open(std::move(options), [&](Sql& sql) -> Status {
-                TRY(row_store::migrate(sql, rig_.random));
+                TRY(row_store::migrate(sql, random_));
                 return sync::migrate(sql);
               }).value();
+}
+
+Answer FakeSite::post(const std::string& target, const Json& body) {
+  return send_("POST", target, dump_json(body));
 }
 
 void FakeSite::run(const std::function<Status(Sql&)>& transaction) {
@@ -51,11 +65,9 @@ sync::Position FakeSite::position() {
 }
 
 Answer FakeSite::hello(int64_t start_counter) {
-  return rig_.call("POST", "/v1/sync/hello",
-                   {{"instance", instance},
-                    {"startCounter", start_counter},
-                    {"stream", sync::position_json(position())}},
-                   &agent, instance);
+  return post("/v1/sync/hello", {{"instance", instance},
+                                 {"startCounter", start_counter},
+                                 {"stream", sync::position_json(position())}});
 }
 
 std::string FakeSite::meet(int64_t start_counter) {
@@ -69,7 +81,7 @@ std::string FakeSite::meet(int64_t start_counter) {
     theirs_ = sync::parse_position(answer.body["stream"]).value();
     sync::Meeting meeting;
     run([&](Sql& sql) -> Status {
-      meeting = TRY(sync::meet(sql, end_, theirs_, rig_.random));
+      meeting = TRY(sync::meet(sql, end_, theirs_, random_));
       return {};
     });
     bool fetched = false;
@@ -86,20 +98,19 @@ std::string FakeSite::meet(int64_t start_counter) {
 }
 
 void FakeSite::fetch(const sync::ChunkRequest& want) {
-  Answer answer =
-      rig_.call("POST", "/v1/sync/chunk", sync::chunk_request_json(want), &agent, instance);
+  Answer answer = post("/v1/sync/chunk", sync::chunk_request_json(want));
   if (answer.status != 200) throw std::runtime_error("no chunk: " + answer.text);
   sync::Chunk chunk = sync::decode_chunk(answer.text).value();
   sync::ChunkApplied applied;
   run([&](Sql& sql) -> Status {
-    applied = TRY(sync::apply_chunk(sql, end_, chunk, rig_.random));
+    applied = TRY(sync::apply_chunk(sql, end_, chunk, random_));
     return {};
   });
   if (applied.next.has_value()) fetch(*applied.next);
 }
 
 Answer FakeSite::push_text(const std::string& text) {
-  Answer answer = rig_.call_text("POST", "/v1/sync/push", text, &agent, instance);
+  Answer answer = send_("POST", "/v1/sync/push", text);
   if (answer.status == 200) theirs_ = sync::parse_position(answer.body["cursor"]).value();
   return answer;
 }
@@ -131,14 +142,12 @@ Answer FakeSite::pull() {
     if (want.owner == RowOwner::kCoordinator) fetch(want);
   }
   mine = position();
-  Answer answer =
-      rig_.call("POST", "/v1/sync/pull", {{"cursor", sync::cursor_json(mine.peer)}, {"wait", 0}},
-                &agent, instance);
+  Answer answer = post("/v1/sync/pull", {{"cursor", sync::cursor_json(mine.peer)}, {"wait", 0}});
   if (answer.status != 200) return answer;
   sync::Batch batch = sync::decode_batch(answer.text).value();
   run([&](Sql& sql) -> Status {
     sync::Applied applied = TRY(sync::apply_batch(sql, end_, batch));
-    if (applied.must_refetch) return sync::want_snapshot(sql, end_, rig_.random);
+    if (applied.must_refetch) return sync::want_snapshot(sql, end_, random_);
     return {};
   });
   return answer;
@@ -157,8 +166,7 @@ Json FakeSite::compare_hashes() {
     hashes = TRY(sync::table_hashes(sql, end_, RowOwner::kSite));
     return {};
   });
-  return rig_.call("POST", "/v1/sync/hashes", sync::table_hashes_json(hashes), &agent, instance)
-      .body;
+  return post("/v1/sync/hashes", sync::table_hashes_json(hashes)).body;
 }
 
 RowChange node_row(const std::string& node, const std::string& state,

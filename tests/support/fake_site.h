@@ -3,6 +3,7 @@
 // when. Tests only, one thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -14,8 +15,12 @@ namespace leasehold::test {
 
 class FakeSite {
  public:
+  // How a request reaches the coordinator: method, target, body.
+  using Send = std::function<Answer(const std::string&, const std::string&, const std::string&)>;
   FakeSite(CoordinatorRig& rig, Signer agent, std::string instance = "i-1",
            std::string site = "s1");
+  // To a coordinator behind a socket; `where` is the folder of the database.
+  FakeSite(Send send, const std::string& where, std::string instance, std::string site);
 
   void put(const RowChange& change);
   Json row(const std::string& table, const std::string& key);
@@ -43,7 +48,11 @@ class FakeSite {
   void fetch(const sync::ChunkRequest& want);
   void run(const std::function<Status(Sql&)>& transaction);
 
-  CoordinatorRig& rig_;
+  void open(const std::string& where);
+  Answer post(const std::string& target, const Json& body);
+
+  Send send_;
+  SystemRandom random_;
   sync::End end_;
   TempFolder folder_{TempFolder::Where::kMemory};
   std::unique_ptr<Database> database_;

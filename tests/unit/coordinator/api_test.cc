@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "coordinator/limits.h"
 #include "tests/support/coordinator_rig.h"
 #include "tests/support/faulty_vfs.h"
 
@@ -71,6 +72,18 @@ TEST_CASE("each call is one line of the audit, refused ones too") {
   CHECK(json_text(line, "who") == "spiffe://s1.example.net/site-agent");
   Json items = rig.get("/v1/audit").body["items"];
   for (size_t i = 0; i < items.size(); ++i) CHECK(items[i]["n"] == i + 1);  // dense
+}
+
+TEST_CASE("strangers who fail do not fill the audit") {
+  CoordinatorRig rig;
+  const int64_t tries = limits::kStrangersAudited + 20;
+  for (int64_t i = 0; i < tries; ++i) {
+    CHECK(rig.call("POST", "/v1/sites/s1/enrol", rig.enrolment("guess")).status == 401);
+  }
+  const Json items = rig.get("/v1/audit?limit=1000").body["items"];
+  CHECK(items.size() >= limits::kStrangersAudited);
+  CHECK(items.size() <= 2 * limits::kStrangersAudited);  // a minute may have ended in between
+  CHECK(json_text(items[0], "code") == "UNAUTHENTICATED");
 }
 
 TEST_CASE("a refused call leaves its line and nothing else") {

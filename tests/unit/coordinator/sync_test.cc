@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "coordinator/limits.h"
+#include "coordinator/store/starts.h"
 #include "core/rows/coordinator_rows.h"
 #include "core/rows/site_rows.h"
 #include "tests/support/fake_site.h"
@@ -269,6 +270,11 @@ TEST_CASE("a coordinator restored from a backup pulls its own rows back, and kno
   std::filesystem::copy_file(backup, file, std::filesystem::copy_options::overwrite_existing);
   rig.restart();
   CHECK(rig.get("/v1/work/" + work).status == 404);
+  // On the site's word alone nothing is taken back.
+  CHECK(site.hello().code() == "FORBIDDEN");
+  CHECK(rig.get("/v1/sites/s1").body["alarm"]["code"] == "FORBIDDEN");
+  REQUIRE(rig.read(store::all_sites_restored).ok());
+  CHECK(rig.post("/v1/nodes/s1/n1/work", {{"kind", "release"}}).code() == "UNAVAILABLE");
   site.meet(1);
   site.push_all();
   site.meet(1);
