@@ -25,14 +25,17 @@ struct Enrolment {
 
 Result<BmcAddress> address_in(const Json& bmc) {
   BmcAddress address;
-  address.url = TRY(in_field("url", normal_bmc_url(TRY(json_string(bmc, "url")))));
+  std::string url = TRY(json_string(bmc, "url"));
+  address.url = TRY(in_field("url", normal_bmc_url(url)));
   std::string pin = TRY(json_string_or(bmc, "tlsPin", ""));
   if (!pin.empty()) address.tls_pin = TRY(in_field("tlsPin", normal_tls_pin(pin)));
   return address;
 }
 
 Result<BmcCredential> credential_in(const Json& bmc) {
-  BmcCredential credential{TRY(json_string(bmc, "user")), TRY(json_string(bmc, "password"))};
+  BmcCredential credential;
+  credential.user = TRY(json_string(bmc, "user"));
+  credential.password = TRY(json_string(bmc, "password"));
   if (credential.user.empty()) return Error(Code::kInvalidInput, "it must be a name", "user");
   if (credential.password.empty()) {
     return Error(Code::kInvalidInput, "the password is empty", "password");
@@ -47,7 +50,8 @@ Result<Enrolment> parse_enrolment(const Json& json) {
   Enrolment enrolment;
   std::string name = TRY(json_string_or(json, "node", ""));
   if (!name.empty()) enrolment.node = TRY(NodeId::parse(name, "node"));
-  enrolment.pool = TRY(PoolId::parse(TRY(json_string(json, "pool")), "pool"));
+  std::string pool = TRY(json_string(json, "pool"));
+  enrolment.pool = TRY(PoolId::parse(pool, "pool"));
   enrolment.bmc = TRY(in_field("bmc", address_in(bmc)));
   enrolment.credential = TRY(in_field("bmc", credential_in(bmc)));
   std::string mac = TRY(json_string_or(json, "bootMac", ""));
