@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <ostream>
+#include <utility>
 
 namespace leasehold {
 namespace {
@@ -38,7 +39,7 @@ std::string event_line(const Console& console, const Json& event) {
   const std::string where = json_text(event, "site") + (node.empty() ? "" : "/" + node);
   std::string line = padded(console.time(json_text(event, "at")), 8) +
                      padded(shortened(harmless(where), 20, Shorten::kMiddle), 14) +
-                     padded(harmless(json_text(event, "name")), 18) + harmless(details(event));
+                     padded(harmless(json_text(event, "name")), 22) + harmless(details(event));
   line.erase(line.find_last_not_of(' ') + 1);
   return (console.width == 0 ? line : shortened(line, console.width, Shorten::kEnd)) + "\n";
 }
@@ -51,8 +52,15 @@ void print_event(const Console& console, const Json& event) {
   }
 }
 
-std::string events_path(const EventsOptions& options, int64_t after, int64_t wait_s) {
+// "last" of a request's query: how many of the newest, or "".
+std::string newest_of(int64_t after, size_t last) {
+  return after < 0 && last != 0 ? std::to_string(last) : "";
+}
+
+std::string events_path(const EventsOptions& options, int64_t after, int64_t wait_s,
+                        const std::string& last = "") {
   return "/v1/events" + query_text({{"after", std::to_string(after)},
+                                    {"last", last},
                                     {"wait", std::to_string(wait_s)},
                                     {"site", options.site},
                                     {"node", options.node}});
@@ -62,8 +70,12 @@ std::string events_path(const EventsOptions& options, int64_t after, int64_t wai
 Result<std::deque<Json>> past_events(Session& session, const EventsOptions& options,
                                      int64_t& after) {
   std::deque<Json> found;
+  // The coordinator counts the events of all sites: of one it cannot say where its newest begin.
+  std::string last = newest_of(options.after, options.last);
+  if (!options.site.empty() || !options.node.empty()) last = "";
   while (true) {
-    const Json answer = TRY(session.api.get(events_path(options, after, 0)));
+    const Json answer =
+        TRY(session.api.get(events_path(options, after, 0, std::exchange(last, ""))));
     const Json page = TRY_WITH(json_array(answer, "events"), "the coordinator's events");
     for (const Json& event : page) {
       found.push_back(event);
@@ -116,9 +128,11 @@ Status audit(Session& session, const AuditOptions& options) {
   const Console& console = session.console;
   std::deque<Json> found;
   int64_t after = std::max<int64_t>(options.after, 0);
+  std::string last = newest_of(options.after, options.last);
   while (true) {
-    const Json answer = TRY(session.api.get(
-        "/v1/audit" + query_text({{"limit", "1000"}, {"after", std::to_string(after)}})));
+    const Query query = {
+        {"limit", "1000"}, {"after", std::to_string(after)}, {"last", std::exchange(last, "")}};
+    const Json answer = TRY(session.api.get("/v1/audit" + query_text(query)));
     const Json page = TRY_WITH(json_array(answer, "items"), "the coordinator's audit");
     for (const Json& row : page) {
       found.push_back(row);

@@ -31,7 +31,7 @@ Status evidence_list(Session& session, const EvidenceListOptions& options) {
     console.print_json({{"items", items}});
     return {};
   }
-  Table table({{"RUN", Shorten::kMiddle, 14},
+  Table table({{"RUN", Shorten::kMiddle, 24},
                {"NODE", Shorten::kMiddle, 8},
                {"VERDICT"},
                {"RECEIVED"},

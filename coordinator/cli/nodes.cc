@@ -22,7 +22,9 @@ std::string notes_of(const Json& node) {
   if (flag(node, "powerOffOwed")) notes.push_back("power-off owed");
   if (!cell_text(node, "openRun").empty()) notes.push_back("running");
   if (flag(node, "cordon")) notes.push_back("cordoned");
-  if (flag(node, "maintenance")) notes.push_back("maintenance");
+  // A failed machine is always in it.
+  const bool failed = json_text(node, "state") == "failed";
+  if (flag(node, "maintenance") && !failed) notes.push_back("maintenance");
   const std::string taints = joined(json_member(node, "taints"));
   if (!taints.empty()) notes.push_back(taints);
   return joined(notes);
@@ -42,18 +44,29 @@ std::string open_run(const Json& node) {
   return run.is_object() ? json_text(run, "run") : cell_text(node, "openRun");
 }
 
+std::string lease_text(const Json& node) {
+  const std::string lease = json_text(node, "lease");
+  if (lease.empty()) return flag(node, "tenantRoot") ? "none, but a tenant has root" : "none";
+  return lease + (flag(node, "tenantRoot") ? ", with root" : "");
+}
+
+std::string clearance_text(const Json& node) {
+  const std::string clearance = json_text(node, "clearance");
+  const bool waits = clearance == "none" && json_text(node, "state") == "ready";
+  return waits ? "none: its evidence has not been judged yet" : clearance;
+}
+
 std::vector<Field> node_fields(const Console& console, const Json& node) {
   const std::string from = json_text(node, "failedFrom");
-  const std::string clearance = json_text(node, "clearance");
   std::vector<Field> fields = {
       {"node", place_name(node)},
       {"pool", json_text(node, "pool")},
       {"state", json_text(node, "state") + (from.empty() ? "" : ", from " + from)},
-      {"clearance", clearance == "none" ? "none: not cleared yet" : clearance},
+      {"clearance", clearance_text(node)},
       {"placeable", cell_text(node, "placeable")},
       {"trust", json_text(node, "trust")},
       {"generation", cell_text(node, "generation")},
-      {"lease", json_text(node, "lease") + (flag(node, "tenantRoot") ? ", with root" : "")},
+      {"lease", lease_text(node)},
       {"maintenance", cell_text(node, "maintenance")},
       {"cordon", cell_text(node, "cordon")}};
   const auto if_any = [&](const std::string& name, const std::string& value) {
@@ -113,7 +126,7 @@ void print_disks(const Console& console, const Json& disks) {
 
 void print_runs(const Console& console, const Json& runs) {
   if (!runs.is_array() || runs.empty()) return;
-  Table table({{"RUN", Shorten::kMiddle, 12},
+  Table table({{"RUN", Shorten::kMiddle, 18},
                {"WORKFLOW", Shorten::kEnd, 14},
                {"STATE"},
                {"CODE", Shorten::kEnd, 10, false, true},
@@ -190,7 +203,7 @@ Status node_list(Session& session, const NodeListOptions& options) {
                {"STATE"},
                {"CLEARANCE"},
                {"TRUST"},
-               {"FAILURE", Shorten::kEnd, 12, false, true},
+               {"FAILURE", Shorten::kEnd, 20, false, true},
                {"NOTES", Shorten::kEnd, 8, false, true},
                {"POOL", Shorten::kMiddle, 10, true},
                {"GEN", Shorten::kNever, 0, true, false, true},

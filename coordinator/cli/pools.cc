@@ -54,15 +54,13 @@ std::vector<Field> policy_fields(const Json& policy) {
 }
 
 void print_pool(const Console& console, const Json& pool) {
-  std::vector<Field> fields = {
-      {"pool", json_text(pool, "pool")},
-      {"site", json_text(pool, "siteId")},
-      {"tenant", json_text(pool, "tenantId")},
-      {"class", json_text(pool, "class")},
-      {"agent", json_text(pool, "agent")},
-      {"unvetted machines",
-       json_text(pool, "agent").empty() ? "" : cell_text(pool, "allowUnvetted")},
-      {"policy", "revision " + revision_text(pool)}};
+  std::vector<Field> fields = {{"pool", json_text(pool, "pool")},
+                               {"site", json_text(pool, "siteId")},
+                               {"tenant", json_text(pool, "tenantId")},
+                               {"class", json_text(pool, "class")},
+                               {"agent", json_text(pool, "agent")},
+                               {"allow unvetted", cell_text(pool, "allowUnvetted")},
+                               {"policy", "revision " + revision_text(pool)}};
   for (Field& field : policy_fields(json_member(pool, "policy"))) {
     fields.push_back(std::move(field));
   }

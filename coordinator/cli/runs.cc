@@ -40,7 +40,7 @@ std::string padded(const std::string& text, size_t width) {
 std::string watch_line(const Console& console, const Json& step) {
   const std::string place = harmless(step_name(step));
   std::string line = padded(console.time(json_text(step, "finishedAt")), 8) +
-                     padded(harmless(json_text(step, "group")), 7) + padded(place, 34) +
+                     padded(harmless(json_text(step, "group")), 7) + padded(place, 36) +
                      padded(harmless(step_state(step)), 6) + took(step);
   line.erase(line.find_last_not_of(' ') + 1);
   const std::string message = harmless(json_text(step, "message"));
@@ -111,7 +111,7 @@ Status run_list(Session& session, const RunListOptions& options) {
     console.print_json({{"items", runs}});
     return {};
   }
-  Table table({{"RUN", Shorten::kMiddle, 14},
+  Table table({{"RUN", Shorten::kMiddle, 24},
                {"NODE", Shorten::kMiddle, 8},
                {"STATE"},
                {"STEP OR CODE", Shorten::kEnd, 12},
@@ -147,14 +147,12 @@ Status run_show(Session& session, const std::string& name) {
                {"STATE"},
                {"FINISHED"},
                {"TOOK"},
-               {"CODE", Shorten::kEnd, 10, false, true},
-               {"TITLE", Shorten::kEnd, 16, true, true}});
+               {"CODE", Shorten::kEnd, 20, false, true}});
   const Json& steps = json_member(run, "steps");
   for (size_t i = 0; steps.is_array() && i < steps.size(); ++i) {
     const Json& step = steps[i];
     table.add({json_text(step, "group"), step_name(step), step_state(step),
-               console.time(json_text(step, "finishedAt")), took(step), json_text(step, "code"),
-               json_text(step, "title")});
+               console.time(json_text(step, "finishedAt")), took(step), json_text(step, "code")});
   }
   if (!table.empty()) console.print("\n" + table.text(console.width));
   return {};

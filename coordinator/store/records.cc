@@ -23,6 +23,20 @@ Result<std::vector<AuditLine>> audit_after(Sql& sql, int64_t n, int64_t limit) {
   return lines;
 }
 
+Result<int64_t> newest_audit(Sql& sql) {
+  int64_t newest = 0;
+  TRY(sql.query("SELECT ifnull(max(n), 0) FROM audit", {},
+                [&](const SqlRow& row) { newest = row.integer(0); }));
+  return newest;
+}
+
+Result<int64_t> newest_event(Sql& sql) {
+  int64_t newest = 0;
+  TRY(sql.query("SELECT ifnull(max(n), 0) FROM central_event", {},
+                [&](const SqlRow& row) { newest = row.integer(0); }));
+  return newest;
+}
+
 Status add_event(Sql& sql, const std::string& site, const std::string& node, const Json& event) {
   return sql.run("INSERT INTO central_event(site, node, event) VALUES(?1, ?2, ?3)",
                  {site, node, dump_json(event)});
@@ -30,8 +44,7 @@ Status add_event(Sql& sql, const std::string& site, const std::string& node, con
 
 Result<EventPage> events_after(Sql& sql, const EventQuery& query) {
   EventPage page;
-  TRY(sql.query("SELECT ifnull(max(n), 0) FROM central_event", {},
-                [&](const SqlRow& row) { page.next = row.integer(0); }));
+  page.next = TRY(newest_event(sql));
   std::string damaged;
   TRY(
       sql.query("SELECT n, site, node, event FROM central_event WHERE n>?1 AND (?2='' OR "

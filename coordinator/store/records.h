@@ -23,6 +23,7 @@ struct AuditLine {
 };
 Status add_audit(Sql& sql, const AuditLine& line);
 Result<std::vector<AuditLine>> audit_after(Sql& sql, int64_t n, int64_t limit);
+Result<int64_t> newest_audit(Sql& sql);  // its number; 0: there is none
 
 // `event` has "name" and "at"; "n", "site" and "node" are added when it is read.
 Status add_event(Sql& sql, const std::string& site, const std::string& node, const Json& event);
@@ -37,5 +38,6 @@ struct EventPage {
   int64_t next = 0;  // up to here everything that fits has been seen
 };
 Result<EventPage> events_after(Sql& sql, const EventQuery& query);
+Result<int64_t> newest_event(Sql& sql);
 
 }  // namespace leasehold::store

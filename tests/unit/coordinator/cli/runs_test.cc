@@ -155,7 +155,7 @@ TEST_CASE("events shows the newest, in order, each on its line") {
                     {"at", "2026-11-29T11:00:00.000Z"},
                     {"code", "E" + std::to_string(n) + "\n"}});
   }
-  bench.coordinator.answer("GET /v1/events?after=0&wait=0", {{"events", page}, {"next", 3}});
+  bench.coordinator.answer("GET /v1/events?after=0&last=2&wait=0", {{"events", page}, {"next", 3}});
   bench.coordinator.answer("GET /v1/events?after=3&wait=0",
                            {{"events", Json::array()}, {"next", 3}});
   EventsOptions options;
@@ -164,7 +164,7 @@ TEST_CASE("events shows the newest, in order, each on its line") {
   const std::string text = bench.printed();
   INFO(text);
   CHECK_FALSE(has(text, "E1"));
-  CHECK(has(text, "s1/n1           node.quarantined    code=E2?\n"));
+  CHECK(has(text, "s1/n1           node.quarantined        code=E2?\n"));
   CHECK(text.find("E2") < text.find("E3"));
   bench.console.json = true;
   REQUIRE(events(bench.session, options).ok());
@@ -177,7 +177,7 @@ TEST_CASE("events shows the newest, in order, each on its line") {
 
 TEST_CASE("audit is a table of calls") {
   Bench bench;
-  bench.coordinator.answer("GET /v1/audit?limit=1000&after=0",
+  bench.coordinator.answer("GET /v1/audit?limit=1000&after=0&last=50",
                            {{"items",
                              {{{"n", 1},
                                {"at", "2026-11-29T11:00:00.000Z"},
