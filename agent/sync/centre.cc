@@ -54,6 +54,7 @@ SiteLink::Options Centre::link_options() {
     return {};
   };
   link.fatal = options_.fatal;
+  link.refetch = [this] { return receiver_.fetch_wanted(); };
   link.linked = [this] { options_.linked(client_); };
   link.takeover_wait_ms = options_.takeover_wait_ms;
   link.hello_ms = options_.hello_ms;

@@ -1,5 +1,7 @@
 #include "agent/sync/row_receiver.h"
 
+#include <algorithm>
+
 #include "core/base/log.h"
 
 namespace leasehold {
@@ -12,6 +14,14 @@ constexpr int64_t kEmptyMs = 5;
 bool is_refusal(const Error& error) {
   return error.code == Code::kForbidden || error.code == Code::kInvalidInput ||
          error.code == Code::kMalformed || error.code == Code::kInternal;
+}
+
+// Of rows that have arrived.
+Status judged(Status taken) {
+  if (!taken.ok() && is_refusal(taken.error())) {
+    log_line(LogEvent::kSyncRefused, Json{{"message", scrubbed(taken.error().text())}});
+  }
+  return taken;
 }
 
 }  // namespace
@@ -30,49 +40,64 @@ void RowReceiver::run() {
       continue;
     }
     if (state_.stopping()) return;
-    if (is_refusal(received.error())) {
-      log_line(LogEvent::kSyncRefused, Json{{"message", scrubbed(received.error().text())}});
-    }
     state_.failed(received.error());
     if (!state_.pause(backoff_.next_ms())) return;
     state_.look_again();
   }
 }
 
-Status RowReceiver::receive_some() {
+Result<sync::Position> RowReceiver::position() {
   sync::Position position;
   TRY(database_.transact_and_wait([&](Sql& sql) -> Status {
     position = TRY(sync::position(sql, options_.end));
     return {};
   }));
-  for (const sync::ChunkRequest& want : position.wants) {
+  return position;
+}
+
+Status RowReceiver::receive_some() {
+  sync::Position own = TRY(position());
+  for (const sync::ChunkRequest& want : own.wants) {
     if (want.owner == RowOwner::kCoordinator) return receive_chunk(want);
   }
-  return receive_batch(position.peer);
+  return receive_batch(own.peer);
+}
+
+Status RowReceiver::fetch_wanted() {
+  while (!state_.stopping()) {
+    sync::Position own = TRY(position());
+    auto wanted = std::find_if(own.wants.begin(), own.wants.end(), [](const auto& want) {
+      return want.owner == RowOwner::kCoordinator;
+    });
+    if (wanted == own.wants.end()) return {};
+    TRY(receive_chunk(*wanted));
+  }
+  return {};
 }
 
 Status RowReceiver::receive_chunk(const sync::ChunkRequest& want) {
   sync::Chunk chunk = TRY(fetch_chunk(centre_, want));
   state_.heard();
-  return apply([&](Sql& sql, const sync::Hook& hook) -> Status {
+  return judged(apply([&](Sql& sql, const sync::Hook& hook) -> Status {
     TRY(sync::apply_chunk(sql, options_.end, chunk, *options_.random, hook));
     return {};
-  });
+  }));
 }
 
 Status RowReceiver::receive_batch(const sync::Cursor& cursor) {
   Json request = {{"cursor", sync::cursor_json(cursor)}, {"wait", limits::kSyncPollMs / 1000}};
   std::string text = TRY(centre_.post_text("/v1/sync/pull", dump_json(request)));
-  sync::Batch batch = TRY(sync::decode_batch(text));
+  Result<sync::Batch> batch = sync::decode_batch(text);
+  if (!batch.ok()) return judged(batch.error());
   state_.heard();
-  if (batch.rows.empty() && !batch.must_refetch) {
+  if (batch.value().rows.empty() && !batch.value().must_refetch) {
     state_.pause(kEmptyMs);
     return {};
   }
-  return apply([&](Sql& sql, const sync::Hook& hook) -> Status {
-    TRY(sync::apply_batch(sql, options_.end, batch, hook));
+  return judged(apply([&](Sql& sql, const sync::Hook& hook) -> Status {
+    TRY(sync::apply_batch(sql, options_.end, batch.value(), hook));
     return {};
-  });
+  }));
 }
 
 Status RowReceiver::apply(const std::function<Status(Sql&, const sync::Hook&)>& rows) {

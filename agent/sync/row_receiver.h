@@ -31,8 +31,11 @@ class RowReceiver {
         backoff_(*options_.random) {}
 
   void run();  // the thread's body; until stop()
+  // A snapshot that is wanted, now: the thread itself may sit in a poll for long. Any thread.
+  Status fetch_wanted();
 
  private:
+  Result<sync::Position> position();
   Status receive_some();
   Status receive_chunk(const sync::ChunkRequest& want);
   Status receive_batch(const sync::Cursor& cursor);

@@ -291,8 +291,9 @@ Status SiteLink::compare(RowOwner owner) {
     state_.look_again();  // the coordinator's next hello says that it wants them
     return {};
   }
-  return database_.transact_and_wait(
-      [this](Sql& sql) { return sync::want_snapshot(sql, options_.end, *options_.random); });
+  TRY(database_.transact_and_wait(
+      [this](Sql& sql) { return sync::want_snapshot(sql, options_.end, *options_.random); }));
+  return options_.refetch();
 }
 
 }  // namespace leasehold

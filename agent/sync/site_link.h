@@ -30,6 +30,8 @@ class SiteLink {
     std::function<Status()> act;
     // This process cannot go on; the next start can.
     std::function<void(const Error&)> fatal;
+    // Table hashes differ: the coordinator's rows are wanted as a snapshot.
+    std::function<Status()> refetch;
     // Each time both ends have met.
     std::function<void()> linked;
     int64_t takeover_wait_ms = limits::kTakeoverWaitMs;

@@ -296,6 +296,23 @@ TEST_CASE("centre: rows of another site are refused whole") {
   CHECK(site->row("pool_policy", "p-of-s2").is_null());
 }
 
+TEST_CASE("centre: a copy that differs in silence is found and fetched again") {
+  World world;
+  auto site = world.acting_agent();
+  world.centre->tell(
+      RowChange{"node_admin", "n1",
+                Json{{"table", "node_admin"}, {"schema", 1}, {"node", "n1"}, {"cordon", true}}});
+  REQUIRE(eventually([&] { return !site->row("node_admin", "n1").is_null(); }));
+  REQUIRE(site->in([](Sql& sql) {
+                return sql.run("UPDATE node_admin SET row=replace(row, 'true', 'false')");
+              })
+              .ok());
+  world.centre.reset();
+  REQUIRE(eventually([&] { return site->status()["connected"] == false; }));
+  world.start_centre();
+  CHECK(eventually([&] { return site->row("node_admin", "n1")["cordon"] == true; }));
+}
+
 TEST_CASE("centre: an agent stops at once, whatever its threads wait for") {
   World world;
   auto site = world.acting_agent();
