@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "coordinator/limits.h"
+#include "core/tls/issued.h"
 
 namespace leasehold {
 namespace {
@@ -15,12 +16,12 @@ Error of_csr(Error error) {
   return error;
 }
 
-Result<Issued> described(Result<std::string> chain, std::string kind, std::string identity,
+Result<Issued> described(Result<IssuedChain> chain, std::string kind, std::string identity,
                          const store::Site& site, int64_t now_ms) {
   if (!chain.ok()) return of_csr(std::move(chain).error());
-  CertificateFacts facts = TRY(certificate_facts(chain.value()));
+  const CertificateFacts facts = chain.value().facts;
   Issued issued;
-  issued.chain_pem = std::move(chain).value();
+  issued.chain_pem = std::move(chain.value().pem);
   issued.sha256 = facts.sha256;
   issued.row = {facts.serial, std::move(kind), std::move(identity),
                 site.site,    site.enrolment,  facts.validity.not_after_ms,
@@ -48,7 +49,7 @@ Result<Issued> CertificateAuthority::issue_daemon(IdentityKind kind, const store
   request.validity = {now_ms - limits::kBackdatedMs, now_ms + limits::kDaemonLifeMs};
   request.dns_names = names.dns;
   request.ip_addresses = names.ips;
-  return described(issue_leaf(issuing_, request), std::string(kind_name(kind)),
+  return described(issue_leaf_chain(issuing_, request), std::string(kind_name(kind)),
                    request.identity.uri(), site, now_ms);
 }
 
@@ -67,7 +68,7 @@ Result<Issued> CertificateAuthority::issue_site_ca(const store::Site& site,
   const int64_t now_ms = clock_.now_ms();
   SiteCaRequest request{
       site.site, domain_, csr_pem, {now_ms - limits::kBackdatedMs, now_ms + limits::kSiteCaLifeMs}};
-  return described(leasehold::issue_site_ca(issuing_, request), "site-ca",
+  return described(issue_site_ca_chain(issuing_, request), "site-ca",
                    "spiffe://" + site.site + "." + domain_ + "/", site, now_ms);
 }
 

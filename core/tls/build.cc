@@ -13,18 +13,37 @@ void set_serial(X509* certificate) {
   LEASEHOLD_CHECK(set, "no serial number");
 }
 
-}  // namespace
-
-X509Ptr new_certificate(EVP_PKEY* public_key, const Validity& validity) {
+X509Ptr without_key(const Validity& validity) {
   X509Ptr certificate(X509_new());
   LEASEHOLD_CHECK(certificate != nullptr, "out of memory");
   X509* raw = certificate.get();
   set_serial(raw);
   bool made = X509_set_version(raw, X509_VERSION_3) == 1 &&
               ASN1_TIME_set(X509_getm_notBefore(raw), validity.not_before_ms / 1000) != nullptr &&
-              ASN1_TIME_set(X509_getm_notAfter(raw), validity.not_after_ms / 1000) != nullptr &&
-              X509_set_pubkey(raw, public_key) == 1;
+              ASN1_TIME_set(X509_getm_notAfter(raw), validity.not_after_ms / 1000) != nullptr;
   LEASEHOLD_CHECK(made, "a certificate cannot be made");
+  return certificate;
+}
+
+}  // namespace
+
+X509Ptr new_certificate(EVP_PKEY* public_key, const Validity& validity) {
+  X509Ptr certificate = without_key(validity);
+  LEASEHOLD_CHECK(X509_set_pubkey(certificate.get(), public_key) == 1,
+                  "a certificate cannot be made");
+  return certificate;
+}
+
+X509Ptr new_certificate(std::string_view p256_point, const Validity& validity) {
+  X509Ptr certificate = without_key(validity);
+  auto* point = static_cast<unsigned char*>(OPENSSL_memdup(p256_point.data(), p256_point.size()));
+  // Both are static objects; the point belongs to the certificate from here on.
+  bool set =
+      point != nullptr && X509_PUBKEY_set0_param(X509_get_X509_PUBKEY(certificate.get()),
+                                                 OBJ_nid2obj(NID_X9_62_id_ecPublicKey),
+                                                 V_ASN1_OBJECT, OBJ_nid2obj(NID_X9_62_prime256v1),
+                                                 point, static_cast<int>(p256_point.size())) == 1;
+  LEASEHOLD_CHECK(set, "a certificate cannot be made");
   return certificate;
 }
 

@@ -13,6 +13,8 @@ namespace leasehold {
 
 // With a random serial number of 128 bits.
 X509Ptr new_certificate(EVP_PKEY* public_key, const Validity& validity);
+// For the P-256 key with this point (65 bytes): as above, without OpenSSL's slow encoder.
+X509Ptr new_certificate(std::string_view p256_point, const Validity& validity);
 // Extensions in OpenSSL's own words; `issuer` is the certificate itself for a root.
 void extend(X509* certificate, X509* issuer, int nid, const char* value);
 // DC=net, DC=example, DC=s1, CN=...: a CN alone may not be as long as a domain is.

@@ -10,6 +10,8 @@
 #include "core/tls/build.h"
 #include "core/tls/certificate.h"
 #include "core/tls/crypto.h"
+#include "core/tls/csr.h"
+#include "core/tls/issued.h"
 
 namespace leasehold {
 namespace {
@@ -78,12 +80,11 @@ struct CaPlan {
 };
 
 // `issuer` null: self-signed, and `signer` is its own key.
-Result<X509Ptr> make_ca(const Issuer* issuer, EVP_PKEY* subject, EVP_PKEY* signer,
-                        const CaPlan& plan, const Validity& validity) {
+Result<X509Ptr> make_ca(const Issuer* issuer, X509Ptr certificate, EVP_PKEY* signer,
+                        const CaPlan& plan) {
   if (!is_valid_host_name(plan.host)) {
     return Error(Code::kInvalidInput, "not a host name in lower case: " + plan.host, "domain");
   }
-  X509Ptr certificate = new_certificate(subject, validity);
   X509* above = issuer ? issuer->certificate.get() : certificate.get();
   name_ca(certificate.get(), plan.host, plan.common_name);
   extend(certificate.get(), above, NID_basic_constraints, plan.basic_constraints);
@@ -105,7 +106,7 @@ Result<CaKey> issue_ca(const Issuer* issuer, const CaPlan& plan, const Validity&
   KeyPair pair = generate_key();
   PkeyPtr key = TRY(parse_p256_key(pair.private_key_pem));
   EVP_PKEY* signer = issuer ? issuer->key.get() : key.get();
-  X509Ptr certificate = TRY(make_ca(issuer, key.get(), signer, plan, validity));
+  X509Ptr certificate = TRY(make_ca(issuer, new_certificate(key.get(), validity), signer, plan));
   return CaKey{certificate_pem(certificate.get()), pair.private_key_pem, {}};
 }
 
@@ -119,22 +120,17 @@ Result<const Issuer*> opened_issuing_ca(const CaKey& issuing) {
   return Error(Code::kForbidden, "only an issuing CA issues a site CA");
 }
 
-// The CSR's key, once the CSR has shown that its sender holds it.
-Result<PkeyPtr> proven_key(const std::string& csr_pem) {
-  std::string der = TRY(csr_der(csr_pem));
-  ErrorScope errors;
-  const unsigned char* at = reinterpret_cast<const unsigned char*>(der.data());
-  const unsigned char* end = at + der.size();
-  CsrPtr csr(d2i_X509_REQ(nullptr, &at, static_cast<long>(der.size())));
-  if (!csr || at != end) return Error(Code::kMalformed, "not a CSR", "csr");
-  PkeyPtr key(X509_REQ_get_pubkey(csr.get()));
-  if (!key || !is_p256(key.get())) {
-    return Error(Code::kInvalidInput, "the CSR's key is not P-256", "csr");
-  }
-  if (X509_REQ_verify(csr.get(), key.get()) != 1) {
-    return Error(Code::kForbidden, "the CSR is not signed with its own key", "csr");
-  }
-  return key;
+// What is kept of it, and its text with what is above it.
+IssuedChain issued(const X509* certificate, const Validity& validity, const CaKey& issuer) {
+  IssuedChain chain;
+  chain.facts = {serial_hex(certificate), sha256_hex(certificate_der(certificate)), validity};
+  chain.pem = certificate_pem(certificate) + issuer.certificate_pem + issuer.chain_above_pem;
+  return chain;
+}
+
+// To the second, as a certificate has it.
+Validity in_seconds(const Validity& validity) {
+  return {validity.not_before_ms / 1000 * 1000, validity.not_after_ms / 1000 * 1000};
 }
 
 Status check_matrix(const CaForm& issuer, const Identity& identity) {
@@ -206,17 +202,22 @@ Result<CaKey> issue_site_ca(const CaKey& issuing, const std::string& site,
   return ca;
 }
 
-Result<std::string> issue_site_ca(const CaKey& issuing, const SiteCaRequest& request) {
+Result<IssuedChain> issue_site_ca_chain(const CaKey& issuing, const SiteCaRequest& request) {
   TRY(SiteId::parse(request.site, "site"));
   const Issuer* issuer = TRY(opened_issuing_ca(issuing));
-  PkeyPtr key = TRY(proven_key(request.csr_pem));
-  Validity checked = TRY(within(request.validity, issuer->validity));
-  X509Ptr certificate = TRY(make_ca(issuer, key.get(), issuer->key.get(),
-                                    site_ca_plan(request.site, request.domain), checked));
-  return certificate_pem(certificate.get()) + issuing.certificate_pem + issuing.chain_above_pem;
+  std::string point = TRY(proven_point(request.csr_pem));
+  Validity validity = TRY(within(request.validity, issuer->validity));
+  X509Ptr certificate = TRY(make_ca(issuer, new_certificate(point, validity), issuer->key.get(),
+                                    site_ca_plan(request.site, request.domain)));
+  return issued(certificate.get(), in_seconds(validity), issuing);
 }
 
-Result<std::string> issue_leaf(const CaKey& issuer_key, const LeafRequest& request) {
+Result<std::string> issue_site_ca(const CaKey& issuing, const SiteCaRequest& request) {
+  IssuedChain chain = TRY(issue_site_ca_chain(issuing, request));
+  return std::move(chain.pem);
+}
+
+Result<IssuedChain> issue_leaf_chain(const CaKey& issuer_key, const LeafRequest& request) {
   // Reading the URI back shows that every part of the identity has the form that judge demands.
   Identity read_back = TRY(Identity::parse(request.identity.uri(), request.identity.domain));
   if (read_back != request.identity) {
@@ -224,10 +225,10 @@ Result<std::string> issue_leaf(const CaKey& issuer_key, const LeafRequest& reque
   }
   const Issuer* issuer = TRY(opened_issuer(issuer_key));
   TRY(check_matrix(issuer->form, request.identity));
-  PkeyPtr key = TRY(proven_key(request.csr_pem));
+  std::string point = TRY(proven_point(request.csr_pem));
   GeneralNamesPtr names = TRY(subject_names(request));
   Validity validity = TRY(within(request.validity, issuer->validity));
-  X509Ptr leaf = new_certificate(key.get(), validity);
+  X509Ptr leaf = new_certificate(point, validity);
   X509* above = issuer->certificate.get();
   extend(leaf.get(), above, NID_basic_constraints, "critical,CA:FALSE");
   extend(leaf.get(), above, NID_key_usage, "critical,digitalSignature");
@@ -240,7 +241,12 @@ Result<std::string> issue_leaf(const CaKey& issuer_key, const LeafRequest& reque
       X509_add1_ext_i2d(leaf.get(), NID_subject_alt_name, names.get(), 1, X509V3_ADD_DEFAULT) == 1,
       "out of memory");
   sign_certificate(leaf.get(), above, issuer->key.get());
-  return certificate_pem(leaf.get()) + issuer_key.certificate_pem + issuer_key.chain_above_pem;
+  return issued(leaf.get(), in_seconds(validity), issuer_key);
+}
+
+Result<std::string> issue_leaf(const CaKey& issuer, const LeafRequest& request) {
+  IssuedChain chain = TRY(issue_leaf_chain(issuer, request));
+  return std::move(chain.pem);
 }
 
 }  // namespace leasehold

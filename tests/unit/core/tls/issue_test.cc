@@ -3,6 +3,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/limits.h"
+#include "core/tls/issued.h"
 #include "tests/unit/core/tls/pki.h"
 
 using namespace leasehold;
@@ -202,6 +203,26 @@ TEST_CASE("a CSR shows that its sender holds the key, and holds P-256") {
   request.csr_pem = bio_text(bio.get());
   CHECK(refusal(pki.issuing, request) == Code::kInvalidInput);
 
+  // A point that is not on the curve, and a digest that is not ours.
+  std::string off_curve = der;
+  size_t point = off_curve.find(std::string("\x03\x42\x00\x04", 4));
+  REQUIRE(point != std::string::npos);
+  off_curve[point + 10] = static_cast<char>(off_curve[point + 10] ^ 1);
+  bio = bio_in_memory();
+  PEM_write_bio(bio.get(), PEM_STRING_X509_REQ, "",
+                reinterpret_cast<const unsigned char*>(off_curve.data()),
+                static_cast<long>(off_curve.size()));
+  request.csr_pem = bio_text(bio.get());
+  CHECK(refusal(pki.issuing, request) == Code::kInvalidInput);
+  PkeyPtr p256(EVP_EC_gen("P-256"));
+  csr.reset(X509_REQ_new());
+  X509_REQ_set_pubkey(csr.get(), p256.get());
+  X509_REQ_sign(csr.get(), p256.get(), EVP_sha384());
+  bio = bio_in_memory();
+  PEM_write_bio_X509_REQ(bio.get(), csr.get());
+  request.csr_pem = bio_text(bio.get());
+  CHECK(refusal(pki.issuing, request) == Code::kInvalidInput);
+
   request.csr_pem = "nonsense";
   CHECK(refusal(pki.issuing, request) == Code::kMalformed);
   request.csr_pem = pki.root.certificate_pem;
@@ -230,4 +251,20 @@ TEST_CASE("a chain text holds certificates only, and not too many") {
   CHECK(pem_to_der(one + pki.root.private_key_pem).error().code == Code::kMalformed);
   CHECK(pem_to_der(one + one + one + one + one).error().code == Code::kTooLarge);
   CHECK(certificate_sha256(one).value() == sha256_hex(pem_to_der(one).value()[0]));
+}
+
+TEST_CASE("what is kept of a certificate is what it says, and its key is the CSR's") {
+  Pki pki;
+  LeafRequest request = request_for(pki, identity_of(IdentityKind::kSiteAgent));
+  IssuedChain leaf = issue_leaf_chain(pki.issuing, request).value();
+  CertificateFacts read = certificate_facts(leaf.pem).value();
+  CHECK(leaf.facts.serial == read.serial);
+  CHECK(leaf.facts.sha256 == read.sha256);
+  CHECK(leaf.facts.validity.not_before_ms == read.validity.not_before_ms);
+  CHECK(leaf.facts.validity.not_after_ms == read.validity.not_after_ms);
+  CHECK(public_key_pem(leaf_of(leaf.pem).get()) == pki.key.public_key_pem);
+  SiteCaRequest wish{"s1", kDomain, request.csr_pem, days(90)};
+  IssuedChain ca = issue_site_ca_chain(pki.issuing, wish).value();
+  CHECK(ca.facts.sha256 == certificate_facts(ca.pem).value().sha256);
+  CHECK(public_key_pem(leaf_of(ca.pem).get()) == pki.key.public_key_pem);
 }
