@@ -91,7 +91,7 @@ Result<std::deque<Json>> past_events(Session& session, const EventsOptions& opti
 }
 
 Status follow(Session& session, const EventsOptions& options, int64_t after) {
-  PatientClient patient(session, true);
+  PatientClient patient(session);
   const Console& console = session.console;
   while (console.out) {
     const int64_t begun_ms = console.clock.monotonic_ms();

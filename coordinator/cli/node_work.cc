@@ -26,7 +26,7 @@ std::string question(const std::string& kind, const Json& node) {
 }
 
 Result<Json> wait_for_answer(Session& session, const Json& asked, int64_t wait_s) {
-  PatientClient patient(session, true);
+  PatientClient patient(session);
   Clock& clock = session.console.clock;
   const int64_t deadline_ms = clock.monotonic_ms() + wait_s * 1000;
   const std::string path = "/v1/work/" + url_part(json_text(asked, "work"));

@@ -160,7 +160,7 @@ Status run_show(Session& session, const std::string& name) {
 
 Result<Json> follow_run(Session& session, const Json& found) {
   const Console& console = session.console;
-  PatientClient patient(session, true);
+  PatientClient patient(session);
   std::vector<std::string> printed;
   Json run = found;
   if (!console.json) {

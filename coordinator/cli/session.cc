@@ -87,11 +87,10 @@ Result<Json> PatientClient::get(const std::string& path, int64_t wait_s, int64_t
     if (answer.ok()) {
       if (away_) session_.console.note("the coordinator answers again");
       away_ = false;
-      answered_ = true;
       return answer;
     }
     const bool late = deadline_ms != 0 && session_.console.clock.monotonic_ms() >= deadline_ms;
-    if (!answered_ || late || !session_.api.may_come_back(answer.error())) return answer;
+    if (late || !session_.api.may_come_back(answer.error())) return answer;
     if (!away_) {
       session_.console.note("the coordinator does not answer; going on when it does");
     }

@@ -28,19 +28,16 @@ Result<Json> read_named_json(const std::string& path, const std::string& field);
 // "s1/n1"
 std::string place_name(const Json& row, const std::string& id_key = "node");
 
-// Asks again and again while the coordinator is away, after the first answer; says once that it
-// waits, and once that it goes on. Any other error is returned at once.
+// For a command that the coordinator has answered before: asks again and again while it is away,
+// says once that it waits, and once that it goes on. Any other error is returned at once.
 class PatientClient {
  public:
-  // `reached`: the coordinator has answered this command before.
-  explicit PatientClient(Session& session, bool reached = false)
-      : session_(session), answered_(reached) {}
+  explicit PatientClient(Session& session) : session_(session) {}
   // `deadline_ms` of the clock's monotonic time: until when it is patient; 0: for ever.
   Result<Json> get(const std::string& path, int64_t wait_s = 0, int64_t deadline_ms = 0);
 
  private:
   Session& session_;
-  bool answered_;
   bool away_ = false;
 };
 

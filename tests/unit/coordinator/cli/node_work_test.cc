@@ -95,6 +95,25 @@ TEST_CASE("a site that does not answer in time is named, and the work stands") {
   CHECK(bench.posts() == 1);
 }
 
+TEST_CASE(
+    "a coordinator that goes away after it was asked is waited for, as long as for the site") {
+  WorkBench bench;
+  bench.coordinator.answer("GET /v1/work/w-1", work_row("accepted", {{"run", "r-1"}}));
+  SECTION("it comes back in time") {
+    bench.coordinator.away_for(3, 4);  // sites, node, work: then four are broken off
+    CHECK(node_work(bench.session, bench.options).value() == kExitDone);
+    CHECK(has(bench.noted(), "the coordinator answers again"));
+  }
+  SECTION("it does not") {
+    bench.coordinator.away_for(3, 1000);
+    bench.options.wait_s = 5;
+    CHECK(node_work(bench.session, bench.options).error().code == Code::kTimeout);
+    CHECK(bench.clock.monotonic_ms() >= 5'000);
+    CHECK(bench.clock.monotonic_ms() < 7'000);
+  }
+  CHECK(bench.posts() == 1);
+}
+
 TEST_CASE("with --no-wait nothing is waited for") {
   WorkBench bench;
   bench.options.no_wait = true;
