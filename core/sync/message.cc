@@ -51,11 +51,22 @@ Result<Entry> tombstone(const Json& row) {
                "table");
 }
 
+// The members that parse_row() looks at: the others need not be copied for it.
+Json what_names_it(const Json& row) {
+  Json names = Json::object();
+  const TableInfo* table = find_table(json_text(row, "table"));
+  for (const char* member : {"table", "schema", "node", table != nullptr ? table->key : "table"}) {
+    if (row.contains(member)) names[member] = row[member];
+  }
+  return names;
+}
+
 Result<Entry> take_entry(std::string_view text) {
   Json row = TRY(parse_json(text));
   if (!row.contains("schema")) return tombstone(row);
   Entry entry;
-  entry.change = TRY(parse_row(row));
+  entry.change = TRY(parse_row(what_names_it(row)));
+  entry.change.row = std::move(row);
   entry.text = text;
   return entry;
 }
