@@ -73,6 +73,8 @@ class RowCentre {
   static HttpResponse text(std::string body) { return json_response(200, std::move(body)); }
 
   Status newest(const ServerRequest& request) const {
+    // As the coordinator's: nobody has said hello to this start of it.
+    if (instance_.empty()) return Error(Code::kConflict, "say hello first");
     if (header_value(request.headers, "X-Leasehold-Instance") == instance_) return {};
     return Error(Code::kSuperseded, "a newer agent of this site said hello");
   }
