@@ -31,46 +31,48 @@ RowChange run_row(const RunState& state, const Workflow* workflow) {
   PlaceAt at =
       workflow != nullptr && state.in_progress ? find_place(*workflow, state.place) : PlaceAt{};
   bool finished = state.phase == RunPhase::kFinished;
-  Json row = {{"table", "run"},
-              {"schema", 1},
-              {"run", run.id.str()},
-              {"node", run.node.str()},
-              {"lease", run.lease.str()},
-              {"work", run.work.str()},
-              {"workflow", run.workflow},
-              {"generation", run.generation},
-              {"state", !finished     ? "open"
-                        : state.error ? "failed"
-                                      : "succeeded"},
-              {"place", state.place},
-              {"title", at.place != nullptr ? at.place->title : ""},
-              {"group", at.place != nullptr ? at.place->group : ""},
-              {"pass", state.pass},
-              {"attempt", state.in_progress ? state.attempt : 0},
-              {"placeStartedAt", state.in_progress ? format_time(state.place_started_ms) : ""},
-              {"code", state.error ? code_name(state.error->code) : ""},
-              {"message", state.error ? scrubbed(state.error->message) : ""},
-              {"startedAt", format_time(run.started_ms)},
-              {"finishedAt", finished ? format_time(state.finished_ms) : ""}};
+  Json row = Json::object();
+  auto& member = row.get_ref<Json::object_t&>();
+  member["table"] = "run";
+  member["schema"] = 1;
+  member["run"] = run.id.str();
+  member["node"] = run.node.str();
+  member["lease"] = run.lease.str();
+  member["work"] = run.work.str();
+  member["workflow"] = run.workflow;
+  member["generation"] = run.generation;
+  member["state"] = !finished ? "open" : state.error ? "failed" : "succeeded";
+  member["place"] = state.place;
+  member["title"] = at.place != nullptr ? at.place->title : "";
+  member["group"] = at.place != nullptr ? at.place->group : "";
+  member["pass"] = state.pass;
+  member["attempt"] = state.in_progress ? state.attempt : 0;
+  member["placeStartedAt"] = state.in_progress ? format_time(state.place_started_ms) : "";
+  member["code"] = state.error ? code_name(state.error->code) : "";
+  member["message"] = state.error ? scrubbed(state.error->message) : "";
+  member["startedAt"] = format_time(run.started_ms);
+  member["finishedAt"] = finished ? format_time(state.finished_ms) : "";
   return {"run", run.id.str(), std::move(row)};
 }
 
 RowChange step_row(const RunState& state, const JournalRecord& record, const Workflow* workflow) {
   PlaceAt at = workflow != nullptr ? find_place(*workflow, record.place) : PlaceAt{};
   std::string key = step_key(record, at);
-  Json row = {{"table", "step"},
-              {"schema", 1},
-              {"step", key},
-              {"run", record.run.str()},
-              {"node", state.run.node.str()},
-              {"place", record.place},
-              {"title", at.place != nullptr ? at.place->title : ""},
-              {"group", at.place != nullptr ? at.place->group : ""},
-              {"pass", record.pass},
-              {"attempt", record.attempt},
-              {"state", step_state(record)},
-              {"startedAt", format_time(state.place_started_ms)},
-              {"finishedAt", format_time(record.at_ms)}};
+  Json row = Json::object();
+  auto& member = row.get_ref<Json::object_t&>();
+  member["table"] = "step";
+  member["schema"] = 1;
+  member["step"] = key;
+  member["run"] = record.run.str();
+  member["node"] = state.run.node.str();
+  member["place"] = record.place;
+  member["title"] = at.place != nullptr ? at.place->title : "";
+  member["group"] = at.place != nullptr ? at.place->group : "";
+  member["pass"] = record.pass;
+  member["attempt"] = record.attempt;
+  member["state"] = step_state(record);
+  member["startedAt"] = format_time(state.place_started_ms);
+  member["finishedAt"] = format_time(record.at_ms);
   if (record.kind == JournalKind::kDone) row["output"] = json_member(record.body, "output");
   if (record.kind == JournalKind::kFailed) {
     row["code"] = json_text(record.body, "code");
