@@ -41,15 +41,6 @@ Result<NodeRow> node_from(const Json& adoption, const Json& bmc, const Json& lea
   return node;
 }
 
-VaultVersion first_version(const NodeRow& node) {
-  VaultVersion version;
-  version.node = node.id;
-  version.bmc_url = node.bmc_url;
-  version.account = node.bmc_user;
-  version.protocol = "redfish";
-  return version;
-}
-
 Status check_adoption(const Json& adoption) {
   TRY(check_keys(
       adoption,
@@ -98,8 +89,7 @@ Result<Json> Intake::adopt(Sql& sql, const Json& adoption) {
   lease.generation = node.generation;
   lease.bound_at = TRY(json_string_or(lease_json, "boundAt", ""));
   lease.ends_at = TRY(json_string_or(lease_json, "endsAt", ""));
-  VaultVersion version =
-      tools_.vault->new_version(first_version(node), 1, TRY(json_string(bmc, "password")), "");
+  VaultVersion version = tools_.vault->version_for(node, 1, TRY(json_string(bmc, "password")));
   version.state = VersionState::kConfirmed;
   TRY(Store::put(sql, node.change()));
   TRY(Store::put(sql, lease.change()));

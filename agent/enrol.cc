@@ -92,15 +92,6 @@ Status check_addresses(Sql& sql, const Enrolment& wanted, const NodeId& self) {
   return Error(Code::kConflict, "node " + mac.str() + " has this MAC already", "bootMac");
 }
 
-VaultVersion version_like(const NodeRow& node) {
-  VaultVersion version;
-  version.node = node.id;
-  version.bmc_url = node.bmc_url;
-  version.account = node.bmc_user;
-  version.protocol = "redfish";
-  return version;
-}
-
 // What the vault holds of the node, and the number that comes next.
 struct Kept {
   std::vector<VaultVersion> alive;  // without the superseded one
@@ -154,7 +145,7 @@ Status give_credential(Sql& sql, const Vault& vault, const NodeRow& node,
     return Error(Code::kConflict, "the vault's password is of the BMC at " + proven->bmc_url,
                  "bmc.url");
   }
-  VaultVersion version = vault.new_version(version_like(node), kept.next_number, password, "");
+  VaultVersion version = vault.version_for(node, kept.next_number, password);
   if (proven == nullptr) version.state = VersionState::kConfirmed;
   return Store::put(sql, version.change());
 }

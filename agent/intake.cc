@@ -1,6 +1,7 @@
 #include "agent/intake.h"
 
 #include "agent/workflows/names.h"
+#include "core/base/log.h"
 #include "core/hardware_profile/hardware_profile.h"
 #include "core/rows/pool_policy.h"
 
@@ -44,6 +45,17 @@ bool is_of_the_database(const Error& error) {
 }
 
 }  // namespace
+
+void log_work_results(const IntakeOutcome& outcome) {
+  for (const Json& result : outcome.work_results) {
+    bool accepted = json_bool_or(result, "accepted", false).value_or(false);
+    log_line(accepted ? LogEvent::kWorkAccepted : LogEvent::kWorkRefused,
+             Json{{"work", json_text(result, "work")},
+                  {"node", json_text(result, "node")},
+                  {"code", json_text(result, "code")},
+                  {"message", json_text(result, "message")}});
+  }
+}
 
 Result<IntakeOutcome> Intake::apply(Sql& sql, const Json& rows) {
   if (!rows.is_array() || rows.empty()) {

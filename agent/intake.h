@@ -20,6 +20,9 @@ struct IntakeOutcome {
   std::set<std::string> tables;  // that the coordinator changed
 };
 
+// A line for each work that was answered. After the commit.
+void log_work_results(const IntakeOutcome& outcome);
+
 struct EnrolOutcome {
   Json enrolments = Json::array();  // {"node","run"}, in the order of the request
   std::vector<RunId> to_launch;

@@ -139,14 +139,7 @@ void SiteApi::post_rows(const ServerRequest& request, Responder respond) {
   };
   database_.transact(apply, [this, outcome, respond](Status applied) {
     if (!applied.ok()) return respond(error_response(applied.error()));
-    for (const Json& result : outcome->work_results) {
-      bool accepted = json_bool_or(result, "accepted", false).value_or(false);
-      log_line(accepted ? LogEvent::kWorkAccepted : LogEvent::kWorkRefused,
-               Json{{"work", json_text(result, "work")},
-                    {"node", json_text(result, "node")},
-                    {"code", json_text(result, "code")},
-                    {"message", json_text(result, "message")}});
-    }
+    log_work_results(*outcome);
     for (const RunId& run : outcome->to_launch) engine_.launch(run);
     respond(ok_response(Json{{"work_results", outcome->work_results}}));
   });

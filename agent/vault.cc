@@ -68,6 +68,16 @@ Result<std::string> Vault::open_text(const std::string& sealed, const std::strin
   return secret;
 }
 
+VaultVersion Vault::version_for(const NodeRow& node, int64_t number,
+                                const std::string& password) const {
+  VaultVersion version;
+  version.node = node.id;
+  version.bmc_url = node.bmc_url;
+  version.account = node.bmc_user;
+  version.protocol = "redfish";
+  return new_version(version, number, password, "");
+}
+
 VaultVersion Vault::new_version(const VaultVersion& like, int64_t number,
                                 const std::string& password, const std::string& run) const {
   VaultVersion version = like;

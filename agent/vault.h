@@ -8,6 +8,7 @@
 #include "agent/private_rows.h"
 #include "core/base/clock.h"
 #include "core/base/result.h"
+#include "core/rows/site_rows.h"
 
 namespace leasehold {
 
@@ -21,7 +22,9 @@ class Vault {
   std::string seal_text(const std::string& secret, const std::string& bound) const;  // base64
   Result<std::string> open_text(const std::string& sealed, const std::string& bound) const;
 
-  // The next version of a node's credential, pending.
+  // A version, pending, of what a person says opens the node's BMC as the node has it now.
+  VaultVersion version_for(const NodeRow& node, int64_t number, const std::string& password) const;
+  // The next version of a credential, pending, made by a run.
   VaultVersion new_version(const VaultVersion& like, int64_t number, const std::string& password,
                            const std::string& run) const;
   Result<std::string> password_of(const VaultVersion& version) const;

@@ -6,15 +6,6 @@
 namespace leasehold {
 namespace {
 
-void log_work(const Json& result) {
-  bool accepted = json_bool_or(result, "accepted", false).value_or(false);
-  log_line(accepted ? LogEvent::kWorkAccepted : LogEvent::kWorkRefused,
-           Json{{"work", json_text(result, "work")},
-                {"node", json_text(result, "node")},
-                {"code", json_text(result, "code")},
-                {"message", json_text(result, "message")}});
-}
-
 // A renewal keeps the key; another `site join` makes another.
 std::string enrolment_of(const SiteIdentity& identity) {
   JudgeRequest request;
@@ -73,7 +64,7 @@ RowReceiver::Options Centre::receiver_options() {
 
 // Runs that began before the site acts are taken up with the journal's others.
 void Centre::told(const IntakeOutcome& outcome) {
-  for (const Json& result : outcome.work_results) log_work(result);
+  log_work_results(outcome);
   if (outcome.tables.contains("authority")) options_.state->look_again();
   if (!acting_ || outcome.to_launch.empty()) return;
   options_.loop->post([this, runs = outcome.to_launch] {
