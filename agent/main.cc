@@ -10,6 +10,7 @@
 #include "agent/vault.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/command_line/our_words.h"
 
 namespace leasehold {
 namespace {
@@ -43,6 +44,7 @@ void add_vault_command(CLI::App& app, CommandSettings& settings) {
 int run(int argc, char** argv) {
   CLI::App app{"leasehold-agent: takes machines back from tenants with root, and proves it"};
   app.require_subcommand(1);
+  use_our_words(app);
   app.fallthrough();
   CommandSettings settings;
   const char* from_environment = std::getenv("LEASEHOLD_AGENT_SOCKET");

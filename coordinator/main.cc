@@ -7,6 +7,7 @@
 
 #include "coordinator/serve.h"
 #include "core/base/log.h"
+#include "core/command_line/our_words.h"
 
 namespace leasehold {
 namespace {
@@ -26,6 +27,7 @@ int main(int argc, char** argv) {
   umask(077);
   CLI::App app{"The centre of Leasehold: sites, pools, evidence, certificates."};
   app.require_subcommand(1);
+  leasehold::use_our_words(app);
   CLI::App* verb = app.add_subcommand("serve", "Run the coordinator");
   std::string config;
   verb->add_option("--config", config, "Configuration file (docs/coordinator-api.md)")->required();

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <string_view>
 
+#include "core/command_line/our_words.h"
 #include "core/curl/http_client.h"
 
 namespace leasehold {
@@ -120,6 +121,7 @@ int run_command_line(int argc, char** argv, Console& console) {
       "leasehold");
   app.require_subcommand(1);
   app.get_formatter()->column_width(kHelpColumn);
+  use_our_words(app);
   console.json = json_wished(argc, argv);
   add_nouns(app, line);
   // The library tells of --help and of wrong usage by exceptions; they end here.

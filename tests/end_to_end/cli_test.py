@@ -26,7 +26,7 @@ class CliTest(SiteTest):
 
     @classmethod
     def machines(cls):
-        return [sitekit.machine("m%d" % number, number) for number in (1, 2, 3, 4)]
+        return [sitekit.machine("m%d" % number, number) for number in (1, 2, 3, 4, 5)]
 
     @classmethod
     def setUpClass(cls):
@@ -125,6 +125,18 @@ class CliTest(SiteTest):
         self.command("node", "taint", "m1", "slow-fan-")
         self.assertTrue(self.centre.json("node", "show", "m1")["placeable"])
 
+    def test_help_of_every_command_is_in_our_words(self):
+        helps = [()]
+        while helps:
+            path = helps.pop()
+            text = self.command(*path, "--help").stdout
+            self.assertNotIn("SUBCOMMAND", text.upper(), path)
+            for line in text.splitlines():
+                self.assertLessEqual(len(line), 80, (path, line))
+            below = text.partition("\nCommands:\n")[2].splitlines()
+            helps += [path + (line.split()[0],) for line in below
+                      if line.startswith("  ") and not line.startswith("   ")]
+
     # -- refusals
 
     def test_names_and_files_that_are_wrong(self):
@@ -175,6 +187,28 @@ class CliTest(SiteTest):
         self.assertIn("is not reached", error["message"])
         shutil.rmtree(other)
 
+    # -- work
+
+    def test_an_inspection_a_quarantine_and_the_way_back(self):
+        self.site.enrol("m5")
+        sitekit.wait_for("its clearance", lambda: self.cleared("m5"))
+        done = self.command("node", "inspect", "m5", "--watch", "--json")
+        run = json.loads(done.stdout)["run"]
+        self.assertEqual((run["state"], run["workflow"]), ("succeeded", "metal-inspect@1"))
+        self.assertTrue(self.centre.json("node", "show", "m5")["placeable"])
+        self.command("node", "quarantine", "m5", "--reason", "a noise")
+        node = sitekit.wait_for("it is set aside", lambda: self.at_centre("m5", state="failed"))
+        self.assertEqual((node["maintenance"], node["placeable"]), (True, False))
+        self.refused("CONFLICT", "node", "inspect", "m5")
+        done = self.command("node", "recover", "m5", "--yes", "--watch", "--json")
+        self.assertEqual(json.loads(done.stdout)["run"]["workflow"], "metal-enrol@1")
+        sitekit.wait_for("it is ready again", lambda: self.at_centre(
+            "m5", state="ready", clearance="clean"))
+
+    def at_centre(self, name, **members):
+        node = self.centre.json("node", "show", name)
+        return node if all(node[key] == value for key, value in members.items()) else None
+
     # -- restarts
 
     def test_following_survives_a_restart(self):
@@ -212,8 +246,7 @@ class CliTest(SiteTest):
         self.assertEqual(node["generation"], 8)
 
     def cleared(self, name):
-        node = self.centre.json("node", "show", name)
-        return node if node["clearance"] == "clean" else None
+        return self.at_centre(name, clearance="clean")
 
     def test_a_release_from_the_question_to_the_evidence(self):
         done = self.command("node", "release", "m3", "--yes", "--watch", "--reason", "lease over",
