@@ -5,6 +5,7 @@
 #include "core/base/limits.h"
 #include "tests/support/faulty_vfs.h"
 #include "tests/support/temp_folder.h"
+#include "tests/unit/core/db/read_from.h"
 
 using namespace leasehold;
 
@@ -31,14 +32,7 @@ struct Store {
   }
   template <class T>
   T read(const std::function<Result<T>(Sql&)>& query) {
-    T value;
-    database
-        ->transact_and_wait([&](Sql& sql) -> Status {
-          value = TRY(query(sql));
-          return {};
-        })
-        .value();
-    return value;
+    return test::read_from<T>(*database, query);
   }
   row_store::Stream stream() {
     return read<row_store::Stream>([](Sql& sql) { return row_store::stream(sql); });

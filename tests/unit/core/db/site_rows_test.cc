@@ -4,6 +4,7 @@
 #include "core/db/row_store.h"
 #include "tests/support/faulty_vfs.h"
 #include "tests/support/temp_folder.h"
+#include "tests/unit/core/db/read_from.h"
 
 using namespace leasehold;
 using row_store::Side;
@@ -40,14 +41,7 @@ struct Centre {
   }
   template <class T>
   T read(const std::function<Result<T>(Sql&)>& query) {
-    T value;
-    database
-        ->transact_and_wait([&](Sql& sql) -> Status {
-          value = TRY(query(sql));
-          return {};
-        })
-        .value();
-    return value;
+    return test::read_from<T>(*database, query);
   }
   Json get(const std::string& key, const Side& side) {
     return read<Json>([&](Sql& sql) { return row_store::get(sql, "work", key, side); });

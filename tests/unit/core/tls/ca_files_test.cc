@@ -1,38 +1,18 @@
 #include "core/tls/ca_files.h"
 
-#include <sys/stat.h>
-
 #include <catch2/catch.hpp>
-#include <filesystem>
 
-#include "core/base/files.h"
+#include "tests/unit/core/tls/files_folder.h"
 #include "tests/unit/core/tls/pki.h"
 
 using namespace leasehold;
 using namespace leasehold::test;
 
-namespace {
-
-struct Folder {
-  std::string path;
-  Folder() {
-    char name[] = "/tmp/leasehold-ca-files-XXXXXX";
-    REQUIRE(mkdtemp(name) != nullptr);
-    path = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::string write(const std::string& name, const std::string& content, mode_t mode = 0600) const {
-    std::string file = path + "/" + name;
-    REQUIRE(write_file_atomic(file, content, mode).ok());
-    return file;
-  }
-};
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("an authority is read back as it was issued") {
   Pki pki;
-  Folder folder;
+  FilesFolder folder;
   std::string pem = folder.write("s1.pem", pki.s1.certificate_pem + pki.s1.chain_above_pem);
   std::string key = folder.write("s1.key", pki.s1.private_key_pem);
   CaKey read = read_ca_key(pem, key).value();
@@ -43,7 +23,7 @@ TEST_CASE("an authority is read back as it was issued") {
 
 TEST_CASE("an authority's files are refused with what to do about them") {
   Pki pki;
-  Folder folder;
+  FilesFolder folder;
   std::string pem = folder.write("s1.pem", pki.s1.certificate_pem);
   std::string key = folder.write("s1.key", pki.s1.private_key_pem);
   auto refused = [](const Result<CaKey>& result, Code code, const std::string& part) {
@@ -58,7 +38,7 @@ TEST_CASE("an authority's files are refused with what to do about them") {
           "chmod 600");
   refused(read_ca_key(pem, folder.write("junk.key", "junk")), Code::kConfig, "junk.key");
   refused(read_ca_key(folder.write("junk.pem", "junk"), key), Code::kConfig, "junk.pem");
-  refused(read_ca_key(folder.path + "/none.pem", key), Code::kIo, "none.pem");
+  refused(read_ca_key(folder.file("none.pem"), key), Code::kIo, "none.pem");
   std::string leaf = folder.write("leaf.pem", der_to_pem(chain_for(pki, IdentityKind::kNode)[0]));
   refused(read_ca_key(leaf, folder.write("leaf.key", pki.key.private_key_pem)), Code::kConfig,
           "leaf.pem: does not begin with a certificate authority");
@@ -66,7 +46,7 @@ TEST_CASE("an authority's files are refused with what to do about them") {
 
 TEST_CASE("a leaf is read with its chain and its own key") {
   Pki pki;
-  Folder folder;
+  FilesFolder folder;
   LeafRequest request = request_for(pki, identity_of(IdentityKind::kGateway));
   std::string chain = issue_leaf(pki.issuing, request).value();
   std::string pem = folder.write("g.pem", chain);
@@ -79,7 +59,7 @@ TEST_CASE("a leaf is read with its chain and its own key") {
 
 TEST_CASE("anchors are the root and the recorded site CAs") {
   Pki pki;
-  Folder folder;
+  FilesFolder folder;
   Anchors expected = pki.anchors();
   std::string root = folder.write("root.pem", pki.root.certificate_pem);
   Json recorded = Json::object();

@@ -1,10 +1,9 @@
 // Another program's word on our certificates: openssl(1) accepts what we issue, shows the critical
 // extensions, and refuses by name constraints what a stolen site CA would sign.
 #include <catch2/catch.hpp>
-#include <filesystem>
 
-#include "core/base/files.h"
 #include "core/base/subprocess.h"
+#include "tests/unit/core/tls/files_folder.h"
 #include "tests/unit/core/tls/pki.h"
 
 using namespace leasehold;
@@ -12,27 +11,12 @@ using namespace leasehold::test;
 
 namespace {
 
-struct Folder {
-  std::string path;
-  Folder() {
-    char name[] = "/tmp/leasehold-openssl-XXXXXX";
-    REQUIRE(mkdtemp(name) != nullptr);
-    path = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::string write(const std::string& name, const std::string& content) const {
-    std::string file = path + "/" + name;
-    REQUIRE(write_file_atomic(file, content, 0600).ok());
-    return file;
-  }
-};
-
 SubprocessOutcome openssl(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "openssl");
   return run_subprocess({arguments, {}, 30'000}).value();
 }
 
-SubprocessOutcome verify(const Folder& folder, const Pki& pki,
+SubprocessOutcome verify(const FilesFolder& folder, const Pki& pki,
                          const std::vector<std::string>& chain) {
   std::string root = folder.write("root.pem", pki.root.certificate_pem);
   std::string above;
@@ -46,7 +30,7 @@ SubprocessOutcome verify(const Folder& folder, const Pki& pki,
 
 TEST_CASE("openssl verify accepts a leaf of every kind") {
   Pki pki;
-  Folder folder;
+  FilesFolder folder;
   for (IdentityKind kind : all_kinds()) {
     SubprocessOutcome outcome = verify(folder, pki, chain_for(pki, kind));
     INFO(kind_name(kind) << outcome.out << outcome.err);
@@ -56,7 +40,7 @@ TEST_CASE("openssl verify accepts a leaf of every kind") {
 
 TEST_CASE("openssl verify refuses what a site CA may not name") {
   Pki pki;
-  Folder folder;
+  FilesFolder folder;
   auto error_of = [&](Forgery wish) {
     SubprocessOutcome outcome = verify(folder, pki, forged_chain(pki.s1, pki.key, wish));
     CHECK(outcome.exit_code != 0);
@@ -75,7 +59,7 @@ TEST_CASE("openssl verify refuses what a site CA may not name") {
 
 TEST_CASE("openssl x509 shows the critical extensions") {
   Pki pki;
-  Folder folder;
+  FilesFolder folder;
   auto text_of = [&](const std::string& pem) {
     return openssl({"x509", "-noout", "-text", "-in", folder.write("x.pem", pem)}).out;
   };
