@@ -13,8 +13,6 @@ namespace leasehold {
 #define LEASEHOLD_CALL_CODES(X)                                                                   \
   X(kInvalidInput, "INVALID_INPUT", "Correct the named field and send it again.")                 \
   X(kNotFound, "NOT_FOUND", "Check the name; list what exists first.")                            \
-  X(kNoCapacity, "NO_CAPACITY",                                                                   \
-    "No node of the pool is free for this: see the reason per node, or ask for another time.")    \
   X(kConflict, "CONFLICT", "The state has changed meanwhile: look again, then decide.")           \
   X(kForbidden, "FORBIDDEN", "This identity may not do that; use one that may.")                  \
   X(kUnauthenticated, "UNAUTHENTICATED", "Present a valid certificate or credential.")            \
@@ -71,12 +69,6 @@ namespace leasehold {
     "recover.")                                                                                    \
   X(kMachineKnown, "MACHINE_KNOWN",                                                                \
     "This hardware is another node of the site already: recover or release that one instead.")     \
-  X(kImageUnavailable, "IMAGE_UNAVAILABLE",                                                        \
-    "The deploy image cannot be had, or is not what its digest says: see to its URL; recover.")    \
-  X(kDeployFailed, "DEPLOY_FAILED",                                                                \
-    "The image was not shown to be on the root disk: see the reason, then recover.")               \
-  X(kNoJoin, "NO_JOIN",                                                                            \
-    "The deployed system did not join in time: check image and user data, then recover.")          \
   X(kUnknownWorkflow, "UNKNOWN_WORKFLOW",                                                          \
     "This version of the agent does not know the run's workflow: install the one that does.")      \
   X(kPoisoned, "POISONED",                                                                         \

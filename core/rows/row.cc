@@ -23,15 +23,12 @@ const std::vector<TableInfo>& site_tables() {
       {"issued", RowOwner::kSite, 1, "serial", true},
       {"work_result", RowOwner::kSite, 1, "work", true},
       {"event", RowOwner::kSite, 1, "event", true},
-      {"snapshot", RowOwner::kSite, 1, "snapshot", true},
       // What never leaves the site.
       {"vault", RowOwner::kPrivate, 1, "version", true},
       {"ramdisk", RowOwner::kPrivate, 1, "boot", true},
       {"command", RowOwner::kPrivate, 1, "command", true},
       {"site_state", RowOwner::kPrivate, 1, "name", false},
       {"hardware", RowOwner::kPrivate, 1, "hardware", true},
-      {"join_token", RowOwner::kPrivate, 1, "token", true},
-      {"user_data", RowOwner::kPrivate, 1, "lease", true},
   };
   return kTables;
 }

@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kStates = {"enrolling", "ready",  "deploying", "deployed",
                                                      "releasing", "failed", "retired"};
-constexpr std::array<std::string_view, 4> kLockdownNames = {"", "closed", "open", "unsupported"};
 
 Result<std::optional<std::string>> optional_string(const Json& object, const std::string& key) {
   if (json_member(object, key).is_null()) return std::optional<std::string>();
@@ -103,30 +102,12 @@ RowChange NodeRow::change() const {
   return RowChange{"node", id.str(), std::move(row)};
 }
 
-std::string_view lockdown_name(Lockdown lockdown) {
-  return kLockdownNames[static_cast<size_t>(lockdown)];
-}
-
-Result<Lockdown> lockdown_from(const std::string& name) {
-  for (size_t i = 0; i < kLockdownNames.size(); ++i) {
-    if (name == kLockdownNames[i]) return static_cast<Lockdown>(i);
-  }
-  return Error(Code::kInvalidInput, "\"" + name.substr(0, 40) + "\" is no lockdown", "lockdown");
-}
-
 Result<LeaseRow> LeaseRow::parse(const Json& row) {
   LeaseRow lease;
   lease.id = TRY(LeaseId::parse(TRY(json_string(row, "lease")), "lease"));
   lease.node = TRY(NodeId::parse(TRY(json_string(row, "node")), "node"));
   lease.tenant = TenantId(TRY(json_string(row, "tenant")));
-  lease.reservation = TRY(json_string_or(row, "reservation", ""));
   lease.generation = TRY(json_int(row, "generation"));
-  lease.profile = TRY(json_string_or(row, "profile", ""));
-  lease.profile_version = TRY(json_int_or(row, "profileVersion", 0));
-  lease.role = TRY(json_string_or(row, "role", ""));
-  lease.join = TRY(json_string_or(row, "join", ""));
-  lease.lockdown = TRY(lockdown_from(TRY(json_string_or(row, "lockdown", ""))));
-  lease.release_work = TRY(json_string_or(row, "releaseWork", ""));
   lease.bound_at = TRY(json_string_or(row, "boundAt", ""));
   lease.ends_at = TRY(json_string_or(row, "endsAt", ""));
   lease.exit_generation = TRY(json_int_or(row, "exitGeneration", 0));
@@ -141,14 +122,7 @@ RowChange LeaseRow::change() const {
                         {"lease", id.str()},
                         {"node", node.str()},
                         {"tenant", tenant.str()},
-                        {"reservation", reservation},
                         {"generation", generation},
-                        {"profile", profile},
-                        {"profileVersion", profile_version},
-                        {"role", role},
-                        {"join", join},
-                        {"lockdown", lockdown_name(lockdown)},
-                        {"releaseWork", release_work},
                         {"boundAt", bound_at},
                         {"endsAt", ends_at},
                         {"exitGeneration", exit_generation},
@@ -170,8 +144,6 @@ Result<WorkRow> WorkRow::parse(const Json& row) {
   work.on = TRY(json_bool_or(row, "on", true));
   std::string deadline = TRY(json_string_or(row, "deadline", ""));
   if (!deadline.empty()) work.deadline_ms = TRY(parse_time(deadline));
-  if (work.kind == "lease") work.terms = TRY(LeaseTerms::parse(row));
-  if (work.kind == "extend") work.ends_at_ms = TRY(parse_time(TRY(json_string(row, "endsAt"))));
   return work;
 }
 

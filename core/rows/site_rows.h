@@ -9,7 +9,6 @@
 
 #include "core/base/ids.h"
 #include "core/base/json.h"
-#include "core/rows/lease_terms.h"
 #include "core/rows/row.h"
 
 namespace leasehold {
@@ -56,23 +55,11 @@ struct NodeRow {
   RowChange change() const;
 };
 
-// What lockdown of in-band BMC access came to (docs/lease.md; demand A14). Empty: not reached yet.
-enum class Lockdown { kNotYet, kClosed, kOpen, kUnsupported };
-std::string_view lockdown_name(Lockdown lockdown);
-Result<Lockdown> lockdown_from(const std::string& name);
-
 struct LeaseRow {
   LeaseId id;
   NodeId node;
   TenantId tenant;
-  std::string reservation;  // or empty: adopted
   int64_t generation = 0;
-  std::string profile;
-  int64_t profile_version = 0;
-  std::string role;
-  std::string join;  // "required", "none", or empty: adopted
-  Lockdown lockdown = Lockdown::kNotYet;
-  std::string release_work;  // the release that was asked for while it was deploying, or empty
   std::string bound_at;
   std::string ends_at;
   int64_t exit_generation = 0;  // 0: not ended
@@ -83,18 +70,15 @@ struct LeaseRow {
 };
 
 // What is asked of a site. `expects` is what the intent was about; it is refused when that changed.
-// Kinds: release, recover, maintenance, quarantine, inspect, lease, extend.
 struct WorkRow {
   WorkId id;
   NodeId node;
-  std::string kind;
+  std::string kind;  // "release", "recover", "maintenance", "quarantine", ...
   std::optional<std::string> expects_state;
   std::optional<std::string> expects_lease;
   std::optional<std::string> expects_run;
-  bool on = true;                   // maintenance
-  int64_t deadline_ms = 0;          // 0: none
-  std::optional<LeaseTerms> terms;  // of a lease
-  int64_t ends_at_ms = 0;           // of an extension
+  bool on = true;           // maintenance
+  int64_t deadline_ms = 0;  // 0: none
 
   static Result<WorkRow> parse(const Json& row);
 };
