@@ -142,11 +142,12 @@ inline constexpr int64_t kGenerationJump = 1'000;  // of a restored node
 inline constexpr size_t kJoinTokenBytes = 256;
 inline constexpr int64_t kRenewRetryMs = 600'000;
 
-// Rows between them: of one batch or chunk, which may go over the bytes by one row; of one message
-// with it; rows read from the database at once; characters of a row's table and key.
+// Rows between them: of one batch or chunk, which may go over the bytes by one row; of such a row;
+// of a message with both; rows read at once; characters of a row's table and key.
 inline constexpr int64_t kSyncBatchRows = 2'000;
 inline constexpr size_t kSyncBatchBytes = 2 << 20;
-inline constexpr size_t kSyncMessageBytes = 12 << 20;
+inline constexpr size_t kSyncRowBytes = 4 << 20;
+inline constexpr size_t kSyncMessageBytes = kJsonBytes;
 inline constexpr int64_t kSyncReadRows = 64;
 inline constexpr size_t kSyncNameBytes = 64;
 

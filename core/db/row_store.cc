@@ -94,6 +94,14 @@ Status check_owner(const TableSql& table, const Side& side) {
                "table");
 }
 
+// The peer would never read a larger one, nor anything behind it.
+Status check_size(const TableSql& table, const RowChange& change, const std::string& text) {
+  if (table.info->owner == RowOwner::kPrivate || text.size() <= limits::kSyncRowBytes) return {};
+  return Error(Code::kTooLarge, "row " + change.key + " of " + change.table + " has " +
+                                    std::to_string(text.size()) + " bytes; at most " +
+                                    std::to_string(limits::kSyncRowBytes) + " are kept");
+}
+
 SqlValue text_or_null(const RowChange& change, const std::string& text) {
   return change.row.is_null() ? SqlValue(nullptr) : SqlValue(text);
 }
@@ -210,6 +218,7 @@ Status put(Sql& sql, const RowChange& change, const Side& side) {
   TRY(check_owner(*table, side));
   TRY(check(*table->info, change));
   std::string text = dump_json(change.row);
+  TRY(check_size(*table, change, text));
   int64_t seq = 0;
   TRY(record_change(sql, *table, seq, change, text, side));
   return write_row(sql, *table, change, seq, std::move(text), side);

@@ -134,6 +134,25 @@ TEST_CASE("a message of another form is refused") {
   CHECK(code(batch_of(pair, many)) == Code::kTooLarge);
 }
 
+TEST_CASE("the largest batch is a message that its reader takes; a larger row is not kept") {
+  Pair pair;
+  pair.link();
+  const auto row_of = [](size_t bytes) {
+    Json row = node_row("n1");
+    row["note"] = "";
+    row["note"] = std::string(bytes - dump_json(row).size(), 'x');
+    return row;
+  };
+  const Status larger = pair.site.put("node", "n1", row_of(limits::kSyncRowBytes + 1));
+  REQUIRE_FALSE(larger.ok());
+  CHECK(larger.error().code == Code::kTooLarge);
+  REQUIRE(pair.site.put("node", "n1", row_of(limits::kSyncBatchBytes - 1)).ok());
+  REQUIRE(pair.site.put("node", "n1", row_of(limits::kSyncRowBytes)).ok());
+  sync::Outgoing sent = pair.site.batch(pair.coordinator.position().peer);
+  CHECK(sent.upto == 2);
+  CHECK(sync::decode_batch(sent.text).ok());
+}
+
 TEST_CASE("a batch is bounded in rows and bytes") {
   Pair pair;
   pair.link();
