@@ -111,7 +111,7 @@ Result<Reply> get_work(const CentreContext&, Sql& sql, Call& call) {
 
 std::vector<Route> work_routes() {
   return {{"POST", "/v1/nodes/*/*/work", MayCall::kOperator, "", post_work},
-          {"GET", "/v1/work/*", MayCall::kOperator, "wait", get_work}};
+          {"GET", "/v1/works/*", MayCall::kOperator, "wait", get_work}};
 }
 
 }  // namespace leasehold

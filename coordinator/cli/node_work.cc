@@ -29,7 +29,7 @@ Result<Json> wait_for_answer(Session& session, const Json& asked, int64_t wait_s
   PatientClient patient(session);
   Clock& clock = session.console.clock;
   const int64_t deadline_ms = clock.monotonic_ms() + wait_s * 1000;
-  const std::string path = "/v1/work/" + url_part(json_text(asked, "work"));
+  const std::string path = "/v1/works/" + url_part(json_text(asked, "work"));
   Json work = asked;
   while (pending(work)) {
     const int64_t left_ms = deadline_ms - clock.monotonic_ms();
@@ -125,7 +125,7 @@ Result<int> node_work(Session& session, const NodeWorkOptions& options) {
 
 Status work_show(Session& session, const std::string& id, int64_t wait_s) {
   TRY(check_id(id, "WORK"));
-  Json work = TRY(session.api.get("/v1/work/" + url_part(id)));
+  Json work = TRY(session.api.get("/v1/works/" + url_part(id)));
   work = TRY(wait_for_answer(session, work, wait_s));
   const Console& console = session.console;
   if (console.json) {

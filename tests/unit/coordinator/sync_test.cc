@@ -99,7 +99,7 @@ TEST_CASE("a work says what it is about, and its answer comes back") {
 
   site.put(work_result_row(work, Error(Code::kConflict, "the node moved on"), ""));
   site.push_all();
-  Json answered = rig.get("/v1/work/" + id).body;
+  Json answered = rig.get("/v1/works/" + id).body;
   CHECK(answered["state"] == "refused");
   CHECK(answered["code"] == "CONFLICT");
   Answer accepted = rig.post("/v1/nodes/s1/n1/work", {{"kind", "maintenance"}, {"on", true}});
@@ -109,8 +109,8 @@ TEST_CASE("a work says what it is about, and its answer comes back") {
   CHECK(site.row("work", second)["on"] == true);
   site.put(work_result_row(WorkRow::parse(site.row("work", second)).value(), {}, "r-7"));
   site.push_all();
-  CHECK(rig.get("/v1/work/" + second).body["state"] == "accepted");
-  CHECK(rig.get("/v1/work/" + second).body["run"] == "r-7");
+  CHECK(rig.get("/v1/works/" + second).body["state"] == "accepted");
+  CHECK(rig.get("/v1/works/" + second).body["run"] == "r-7");
 
   auto refused = [&](const Json& body) {
     Answer answer = rig.post("/v1/nodes/s1/n1/work", body);
@@ -122,7 +122,7 @@ TEST_CASE("a work says what it is about, and its answer comes back") {
   CHECK(refused({{"kind", "recover"}}) == "CONFLICT ");
   CHECK(refused({{"kind", "release"}, {"reason", std::string(501, 'x')}}) ==
         "INVALID_INPUT reason");
-  CHECK(rig.get("/v1/work/w-none").status == 404);
+  CHECK(rig.get("/v1/works/w-none").status == 404);
 }
 
 TEST_CASE("of two agents of one site only the newest acts") {
@@ -269,7 +269,7 @@ TEST_CASE("a coordinator restored from a backup pulls its own rows back, and kno
   std::filesystem::remove(file + "-wal");
   std::filesystem::copy_file(backup, file, std::filesystem::copy_options::overwrite_existing);
   rig.restart();
-  CHECK(rig.get("/v1/work/" + work).status == 404);
+  CHECK(rig.get("/v1/works/" + work).status == 404);
   // On the site's word alone nothing is taken back.
   CHECK(site.hello().code() == "FORBIDDEN");
   CHECK(rig.get("/v1/sites/s1").body["alarm"]["code"] == "FORBIDDEN");
@@ -279,7 +279,7 @@ TEST_CASE("a coordinator restored from a backup pulls its own rows back, and kno
   site.push_all();
   site.meet(1);
   site.sync();
-  CHECK(rig.get("/v1/work/" + work).body["state"] == "pending");
+  CHECK(rig.get("/v1/works/" + work).body["state"] == "pending");
   CHECK(rig.get("/v1/pools/h100").body["revision"] == 1);
   CHECK(rig.get("/v1/hardware-profiles/generic").body["revision"] == 1);
   CHECK(site.row("work", work)["kind"] == "release");

@@ -38,8 +38,8 @@ struct WorkBench : Bench {
 
 TEST_CASE("a release is asked for once, and its answer waited for") {
   WorkBench bench;
-  bench.coordinator.answer("GET /v1/work/w-1", work_row("pending"));
-  bench.coordinator.answer("GET /v1/work/w-1", work_row("accepted", {{"run", "r-1"}}));
+  bench.coordinator.answer("GET /v1/works/w-1", work_row("pending"));
+  bench.coordinator.answer("GET /v1/works/w-1", work_row("accepted", {{"run", "r-1"}}));
   bench.options.reason = "lease over";
   CHECK(node_work(bench.session, bench.options).value() == kExitDone);
   CHECK(bench.posts() == 1);
@@ -58,14 +58,14 @@ TEST_CASE("maintenance says on or off, and needs no run") {
   WorkBench bench;
   bench.options.kind = "maintenance";
   bench.options.on = false;
-  bench.coordinator.answer("GET /v1/work/w-1", work_row("accepted", {{"kind", "maintenance"}}));
+  bench.coordinator.answer("GET /v1/works/w-1", work_row("accepted", {{"kind", "maintenance"}}));
   CHECK(node_work(bench.session, bench.options).value() == kExitDone);
   CHECK(bench.printed() == "maintenance off of s1/n1: accepted\n");
 }
 
 TEST_CASE("a refusal of the site is an error with its code and advice") {
   WorkBench bench;
-  bench.coordinator.answer("GET /v1/work/w-1",
+  bench.coordinator.answer("GET /v1/works/w-1",
                            work_row("refused", {{"code", "CONFLICT"}, {"message", "it is ready"}}));
   const Error error = node_work(bench.session, bench.options).error();
   CHECK(error.code == Code::kConflict);
@@ -79,13 +79,13 @@ TEST_CASE("a refusal of the site is an error with its code and advice") {
 
 TEST_CASE("a site's INVALID_INPUT is no usage error") {
   WorkBench bench;
-  bench.coordinator.answer("GET /v1/work/w-1", work_row("refused", {{"code", "INVALID_INPUT"}}));
+  bench.coordinator.answer("GET /v1/works/w-1", work_row("refused", {{"code", "INVALID_INPUT"}}));
   CHECK(exit_code_of(node_work(bench.session, bench.options).error()) == kExitRefused);
 }
 
 TEST_CASE("a site that does not answer in time is named, and the work stands") {
   WorkBench bench;
-  bench.coordinator.answer("GET /v1/work/w-1", work_row("pending"));
+  bench.coordinator.answer("GET /v1/works/w-1", work_row("pending"));
   bench.options.wait_s = 5;
   const Error error = node_work(bench.session, bench.options).error();
   CHECK(error.code == Code::kTimeout);
@@ -98,7 +98,7 @@ TEST_CASE("a site that does not answer in time is named, and the work stands") {
 TEST_CASE(
     "a coordinator that goes away after it was asked is waited for, as long as for the site") {
   WorkBench bench;
-  bench.coordinator.answer("GET /v1/work/w-1", work_row("accepted", {{"run", "r-1"}}));
+  bench.coordinator.answer("GET /v1/works/w-1", work_row("accepted", {{"run", "r-1"}}));
   SECTION("it comes back in time") {
     bench.coordinator.away_for(3, 4);  // sites, node, work: then four are broken off
     CHECK(node_work(bench.session, bench.options).value() == kExitDone);
@@ -133,7 +133,7 @@ TEST_CASE("release and recover are not asked for without a yes") {
   }
   CHECK(bench.posts() == 0);
   bench.options.kind = "inspect";
-  bench.coordinator.answer("GET /v1/work/w-1", work_row("accepted"));
+  bench.coordinator.answer("GET /v1/works/w-1", work_row("accepted"));
   CHECK(node_work(bench.session, bench.options).ok());
   CHECK(bench.posts() == 1);
 }
@@ -141,7 +141,7 @@ TEST_CASE("release and recover are not asked for without a yes") {
 TEST_CASE("with --watch the run's end is the exit code") {
   WorkBench bench;
   bench.options.watch = true;
-  bench.coordinator.answer("GET /v1/work/w-1", work_row("accepted", {{"run", "r-1"}}));
+  bench.coordinator.answer("GET /v1/works/w-1", work_row("accepted", {{"run", "r-1"}}));
   bench.coordinator.answer("GET /v1/runs/s1/r-1", {{"site", "s1"},
                                                    {"run", "r-1"},
                                                    {"node", "n1"},
@@ -160,7 +160,7 @@ TEST_CASE("with --watch the run's end is the exit code") {
 
 TEST_CASE("work show tells what became of it") {
   WorkBench bench;
-  bench.coordinator.answer("GET /v1/work/w-1",
+  bench.coordinator.answer("GET /v1/works/w-1",
                            work_row("refused", {{"code", "CONFLICT"}, {"message", "it is ready"}}));
   REQUIRE(work_show(bench.session, "w-1", 0).ok());
   CHECK(has(bench.printed(), "CONFLICT: it is ready"));
