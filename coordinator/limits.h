@@ -9,7 +9,7 @@
 namespace leasehold::limits {
 
 // Its door
-inline constexpr size_t kCentreBodyBytes = kJsonBytes;
+inline constexpr size_t kCentreBodyBytes = kSyncMessageBytes;
 inline constexpr size_t kCentreConnections = 4096;
 inline constexpr size_t kCentreConnectionsPerPeer = 1024;  // a whole site may stand behind one NAT
 inline constexpr int64_t kCentreWaitS = 25;                // of a long poll, at most
@@ -36,6 +36,9 @@ inline constexpr int64_t kSiteCasAlive = 8;          // recorded for one site an
 // Authority of a site: 14 days from when it was heard last, granted anew now and then.
 inline constexpr int64_t kAuthorityTermMs = 14LL * 24 * 3600 * 1000;
 inline constexpr int64_t kAuthorityRenewMs = 3600 * 1000;
+// An agent that is not heard ends no later than this after its term: its open runs go on till then.
+inline constexpr int64_t kFormerAgentMs = 24LL * 3600 * 1000;
+inline constexpr size_t kBoxBytes = 64;
 inline constexpr int64_t kContactWriteMs = 5'000;  // between two writes of when it was heard
 
 inline constexpr int64_t kInstancesKept = 10'000;  // agents of one site that said hello once

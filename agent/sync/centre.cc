@@ -88,6 +88,7 @@ void Centre::start() {
 
 void Centre::stop() {
   options_.state->stop();
+  link_.close();
   http_.shut_down();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();

@@ -1,9 +1,11 @@
 #include "agent/sync/site_link.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "agent/sync/restore.h"
 #include "agent/sync/row_receiver.h"
+#include "core/base/harmless.h"
 #include "core/base/log.h"
 #include "core/sync/state.h"
 #include "core/sync/table_hash.h"
@@ -82,9 +84,32 @@ void SiteLink::run() {
   Status remembered = remember();
   if (!remembered.ok()) return options_.fatal(remembered.error());
   if (superseded_) {
-    return centre_.superseded(
+    centre_.superseded(
         "a newer agent of this site was at work when this one ran last, and may still be");
+    return tell_stopped();
   }
+  meet_and_act();
+  if (options_.standing->superseded()) tell_stopped();
+}
+
+// The newer agent waits for this word before it acts.
+void SiteLink::tell_stopped() {
+  while (true) {
+    Result<Json> told = centre_.post("/v1/sync/stopped", Json::object());
+    if (told.ok()) return;
+    std::unique_lock lock(mutex_);
+    const std::chrono::milliseconds pause(backoff_.next_ms());
+    if (wake_.wait_for(lock, pause, [this] { return closing_; })) return;
+  }
+}
+
+void SiteLink::close() {
+  std::lock_guard lock(mutex_);
+  closing_ = true;
+  wake_.notify_all();
+}
+
+void SiteLink::meet_and_act() {
   options_.standing->set(restored_ ? Standing::kRestoring : Standing::kStarting,
                          "waits for the coordinator's hello");
   while (!state_.stopping()) {
@@ -139,6 +164,7 @@ Result<bool> SiteLink::hello() {
   int64_t asked_ms = options_.clock->monotonic_ms();
   Json answer = TRY(centre_.post("/v1/sync/hello",
                                  Json{{"instance", centre_.instance()},
+                                      {"box", options_.start.box},
                                       {"startCounter", options_.start.number},
                                       {"stream", sync::position_json(mine)}},
                                  options_.hello_ms));
@@ -149,6 +175,7 @@ Result<bool> SiteLink::hello() {
     centre_.superseded("the coordinator knows a newer agent of this site");
     return Error(Code::kSuperseded, "a newer agent of this site is at work");
   }
+  former_ = json_member(answer, "former");
   sync::Position theirs =
       TRY_WITH(sync::parse_position(json_member(answer, "stream")), "the coordinator's hello");
   sync::Meeting meeting;
@@ -183,7 +210,7 @@ Status SiteLink::met(Sql& sql, const sync::Position& theirs, bool restored,
     meeting.position.restoring = true;
   }
   TRY(row_store::put(sql, RowChange{"site_state", TrustedClock::kRow, options_.trusted->row()}));
-  return put_hello(sql, "go");
+  return put_hello(sql, former_.is_object() ? "wait" : "go");
 }
 
 // A machine that was set back to a snapshot of itself, this process with it. What it has in memory
@@ -240,7 +267,17 @@ void SiteLink::consider_acting(bool linked) {
   } else if (!linked && (!alone_is_good_ || now_ms - began_ms_ < options_.hello_ms)) {
     return;
   }
-  act();
+  if (!waits_for_former()) act();
+}
+
+bool SiteLink::waits_for_former() {
+  if (!former_.is_object()) return false;
+  options_.standing->set(
+      restored_ ? Standing::kRestoring : Standing::kStarting,
+      "another agent of this site, last heard at " + harmless(json_text(former_, "heardAt")) +
+          ", may still act until " + harmless(json_text(former_, "until")) +
+          "; once its box is off for good: leasehold site takeover " + options_.end.site);
+  return true;
 }
 
 void SiteLink::act() {

@@ -5,6 +5,9 @@
 // it.
 #pragma once
 
+#include <condition_variable>
+#include <mutex>
+
 #include "agent/sync/authority.h"
 #include "agent/sync/coordinator_client.h"
 #include "agent/sync/standing.h"
@@ -47,6 +50,8 @@ class SiteLink {
   void run();  // the thread's body; until stop()
   // Never again, not even after a restart without the centre. Any thread.
   void remember_superseded();
+  // run() returns soon, whatever it says to whom. Before the HTTP client is shut down.
+  void close();
 
  private:
   Status remember();
@@ -58,6 +63,9 @@ class SiteLink {
   Status settle();
   Status found_out_while_acting();
   void consider_acting(bool linked);
+  void meet_and_act();
+  bool waits_for_former();
+  void tell_stopped();
   void act();
   void compare_hashes();
   Status compare(RowOwner owner);
@@ -74,8 +82,13 @@ class SiteLink {
   bool restored_ = false;       // this start, or one before it that never came to act
   bool settled_ = false;
   bool acting_ = false;
+  Json former_;         // an agent elsewhere that may act still, as the coordinator said last
   int64_t met_ms_ = 0;  // of the first meeting of this process
   int64_t hashes_ms_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool closing_ = false;
 };
 
 }  // namespace leasehold

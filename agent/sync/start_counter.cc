@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "core/db/row_store.h"
+#include "core/tls/crypto.h"
 
 namespace leasehold {
 namespace {
@@ -43,6 +44,11 @@ Result<std::string> StartCounter::self() const {
   return std::to_string(info.st_dev) + "-" + std::to_string(info.st_ino);
 }
 
+// Inodes of two machines may be alike; their machine ids are not, nor are two files of one machine.
+std::string StartCounter::box(const std::string& self) const {
+  return sha256_hex(read_file("/etc/machine-id", kFileBytes).value_or("") + "\n" + self);
+}
+
 // What cannot be read is as good as missing: the start is then not our own.
 Result<StartCounter::Content> StartCounter::read() const {
   std::string text = TRY(read_file(path_, kFileBytes));
@@ -59,6 +65,7 @@ Result<StartCounter::Start> StartCounter::raise(Sql& sql) {
   int64_t database = row.is_null() ? 0 : TRY(json_int(row, "number"));
   std::string own = TRY(self());
   Start start;
+  start.box = box(own);
   // The database is raised first, so a kill in between leaves it ahead by one.
   bool in_step = database == file.number || database == file.number + 1;
   bool first = database == 0 && file.number == 0;
@@ -76,7 +83,7 @@ Result<StartCounter::Start> StartCounter::raise(Sql& sql) {
   TRY(row_store::put(sql, RowChange{"site_state", kRow, std::move(raised)}));
   // A kill now must not leave the file two behind at the next start.
   if (start.own && file.number != 0 && file.number != database) {
-    TRY(confirm(Start{database, true, {}}));
+    TRY(confirm(Start{database, true, {}, {}}));
   }
   return start;
 }

@@ -22,6 +22,7 @@ class StartCounter {
     int64_t number = 0;   // of this start, the same in both places
     bool own = false;     // false: restored or copied
     std::string finding;  // why not, for a log
+    std::string box;      // names this box's file: never two agents at once behind one
   };
   // Once, in the migration's transaction: compares both and raises the database's.
   Result<Start> raise(Sql& sql);
@@ -36,6 +37,7 @@ class StartCounter {
   StartCounter(std::string path, int fd) : path_(std::move(path)), file_(fd) {}
   Result<Content> read() const;
   Result<std::string> self() const;
+  std::string box(const std::string& self) const;
 
   std::string path_;
   FileDescriptor file_;

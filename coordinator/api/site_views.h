@@ -6,7 +6,9 @@
 
 namespace leasehold {
 
-Result<Json> site_json(Sql& sql, const store::Site& site);
+Result<Json> site_json(Sql& sql, const store::Site& site, int64_t now_ms);
+// {"code","message"} of what needs a hand, or null.
+Result<Json> alarm_json(Sql& sql, const store::Site& site, int64_t now_ms);
 // {"s1": ["<sha256>", ...]}: the site's recorded CAs, as agents keep them.
 Result<Json> recorded_cas_json(Sql& sql, const std::string& site);
 // An event of the coordinator's own.

@@ -1,9 +1,11 @@
 // Sites as operators see them, and the one-time tokens with which a site is enrolled.
 #include "coordinator/api/routes.h"
 #include "coordinator/api/site_views.h"
+#include "coordinator/api/takeover.h"
 #include "coordinator/limits.h"
 #include "coordinator/store/site_rows.h"
 #include "core/base/bytes.h"
+#include "core/base/clock.h"
 #include "core/base/ids.h"
 #include "core/tls/crypto.h"
 
@@ -27,7 +29,7 @@ Result<Reply> create_site(const CentreContext& context, Sql& sql, Call& call) {
   TRY(store::put_site(sql, site));
   TRY(row_store::add_site(sql, {RowOwner::kCoordinator, site.site}, *context.random));
   TRY(own_event(sql, call, "site.created", site.site, "", Json::object()));
-  Json body = TRY(site_json(sql, site));
+  Json body = TRY(site_json(sql, site, call.now_ms));
   return reply(std::move(body));
 }
 
@@ -35,14 +37,14 @@ Result<Reply> list_sites(const CentreContext&, Sql& sql, Call& call) {
   Page page = TRY(page_of(call));
   std::vector<store::Site> sites = TRY(store::list_sites(sql, page.after, page.limit + 1));
   std::vector<Json> items;
-  for (const store::Site& site : sites) items.push_back(TRY(site_json(sql, site)));
+  for (const store::Site& site : sites) items.push_back(TRY(site_json(sql, site, call.now_ms)));
   return reply(
       page_json(std::move(items), page, [](const Json& item) { return json_text(item, "site"); }));
 }
 
 Result<Reply> get_site(const CentreContext&, Sql& sql, Call& call) {
   store::Site site = TRY(store::need_site(sql, call.args[0]));
-  Json body = TRY(site_json(sql, site));
+  Json body = TRY(site_json(sql, site, call.now_ms));
   return reply(std::move(body));
 }
 
@@ -63,13 +65,28 @@ Result<Reply> make_token(const CentreContext& context, Sql& sql, Call& call) {
                 {"url", context.config->url}});
 }
 
+Result<Reply> take_over(const CentreContext&, Sql& sql, Call& call) {
+  TRY(check_keys(call.body, {}, "a takeover"));
+  const store::Site site = TRY(store::need_site(sql, call.args[0]));
+  std::optional<store::SiteBox> former = TRY(former_agent(sql, site.site, call.now_ms));
+  if (!former.has_value()) {
+    return Error(Code::kConflict, "no agent of site " + site.site + " waits for a former one");
+  }
+  TRY(former_stopped(sql, *former));
+  call.detail = "the former agent was last heard at " + format_time(former->former_heard_at_ms);
+  TRY(own_event(sql, call, "site.taken-over", site.site, "", {{"by", call.who_uri()}}));
+  Json body = TRY(site_json(sql, site, call.now_ms));
+  return reply(std::move(body));
+}
+
 }  // namespace
 
 std::vector<Route> site_routes() {
   return {{"POST", "/v1/sites", MayCall::kOperator, "", create_site},
           {"GET", "/v1/sites", MayCall::kOperator, "limit after", list_sites},
           {"GET", "/v1/sites/*", MayCall::kOperator, "", get_site},
-          {"POST", "/v1/sites/*/token", MayCall::kOperator, "", make_token}};
+          {"POST", "/v1/sites/*/token", MayCall::kOperator, "", make_token},
+          {"POST", "/v1/sites/*/takeover", MayCall::kOperator, "", take_over}};
 }
 
 }  // namespace leasehold

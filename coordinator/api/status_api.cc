@@ -1,5 +1,6 @@
 // Who calls, what there is, and the root certificate for whoever has none yet.
 #include "coordinator/api/routes.h"
+#include "coordinator/api/site_views.h"
 #include "coordinator/store/indexes.h"
 #include "coordinator/store/sites.h"
 #include "core/base/clock.h"
@@ -22,14 +23,16 @@ Result<Reply> get_whoami(const CentreContext&, Sql&, Call& call) {
                 {"tenant", call.who.tenant}});
 }
 
-Result<Json> alarms(Sql& sql) {
+Result<Json> alarms(Sql& sql, int64_t now_ms) {
   Json found = Json::array();
   std::string after;
   while (true) {
     std::vector<store::Site> sites = TRY(store::list_sites(sql, after, 1000));
     for (const store::Site& site : sites) {
-      if (site.alarm_code.empty()) continue;
-      found.push_back({{"code", site.alarm_code}, {"message", site.alarm}, {"site", site.site}});
+      Json alarm = TRY(alarm_json(sql, site, now_ms));
+      if (alarm.is_null()) continue;
+      alarm["site"] = site.site;
+      found.push_back(std::move(alarm));
     }
     if (sites.size() < 1000) return found;
     after = sites.back().site;
@@ -39,7 +42,7 @@ Result<Json> alarms(Sql& sql) {
 Result<Reply> get_status(const CentreContext& context, Sql& sql, Call& call) {
   store::Counts counts = TRY(store::count_all(sql));
   int64_t sites = TRY(store::count_sites(sql));
-  Json raised = TRY(alarms(sql));
+  Json raised = TRY(alarms(sql, call.now_ms));
   return reply({{"domain", context.config->domain},
                 {"version", kVersion},
                 {"time", format_time(call.now_ms)},

@@ -3,6 +3,7 @@
 // site.
 #include "coordinator/api/routes.h"
 #include "coordinator/api/site_views.h"
+#include "coordinator/api/takeover.h"
 #include "coordinator/clearance/clearance.h"
 #include "coordinator/limits.h"
 #include "coordinator/store/site_rows.h"
@@ -96,12 +97,16 @@ Result<Reply> claims_more(const CentreContext& context, Sql& sql, Call& call, st
 }
 
 Result<Reply> hello(const CentreContext& context, Sql& sql, Call& call) {
-  TRY(check_keys(call.body, {"instance", "startCounter", "stream"}, "a hello"));
+  TRY(check_keys(call.body, {"instance", "box", "startCounter", "stream"}, "a hello"));
   const std::string instance = TRY(json_string(call.body, "instance"));
   const int64_t counter = TRY(json_int(call.body, "startCounter"));
   Json stream = TRY(json_object(call.body, "stream"));
   if (instance.empty() || instance.size() > limits::kInstanceBytes) {
     return Error(Code::kInvalidInput, "an instance is a name of 1 to 64 characters", "instance");
+  }
+  const std::string box = TRY(json_string(call.body, "box"));
+  if (box.empty() || box.size() > limits::kBoxBytes) {
+    return Error(Code::kInvalidInput, "a box is a name of 1 to 64 characters", "box");
   }
   sync::Position theirs = TRY(sync::parse_position(stream));
   store::Site site = TRY(calling_site(sql, call));
@@ -118,10 +123,12 @@ Result<Reply> hello(const CentreContext& context, Sql& sql, Call& call) {
     return claims_more(context, sql, call, site);
   }
   TRY(sql.run("RELEASE meeting"));
+  if (instance != site.instance) TRY(note_takeover(sql, site, box, copied));
   TRY(register_instance(context, sql, call, site, instance, counter));
   TRY(heard(sql, call, site));
   sync::Position mine = TRY(sync::position(sql, end));
   const bool restored = copied || meeting.theirs == sync::Standing::kRestored;
+  const std::optional<store::SiteBox> former = TRY(former_agent(sql, site.site, call.now_ms));
   if (meeting.mine == sync::Standing::kRestored) {
     log_line(LogEvent::kSiteRestored,
              {{"message", "the coordinator's own rows for site " + site.site +
@@ -129,7 +136,20 @@ Result<Reply> hello(const CentreContext& context, Sql& sql, Call& call) {
   }
   return reply({{"time", format_time(call.now_ms)},
                 {"verdict", restored ? "restored" : "go"},
+                {"former", former_json(former)},
                 {"stream", sync::position_json(mine)}});
+}
+
+// From an agent that was answered SUPERSEDED. Its certificate may be one of a former enrolment.
+Result<Reply> stopped(const CentreContext&, Sql& sql, Call& call) {
+  TRY(check_keys(call.body, {}, "the word that an agent stopped"));
+  const store::Site site = TRY(store::need_site(sql, call.who.site));
+  std::optional<store::SiteBox> former = TRY(former_agent(sql, site.site, call.now_ms));
+  if (former.has_value() && former->former == call.instance) {
+    TRY(former_stopped(sql, *former));
+    TRY(own_event(sql, call, "site.former-agent-stopped", site.site, "", Json::object()));
+  }
+  return reply(Json::object());
 }
 
 bool is_chunk(const std::string& text) {
@@ -250,6 +270,7 @@ Result<Reply> hashes(const CentreContext& context, Sql& sql, Call& call) {
 
 std::vector<Route> sync_routes() {
   return {{"POST", "/v1/sync/hello", MayCall::kSite, "", hello},
+          {"POST", "/v1/sync/stopped", MayCall::kSite, "", stopped},
           {"POST", "/v1/sync/push", MayCall::kSite, "", push, true},
           {"POST", "/v1/sync/pull", MayCall::kSite, "", pull},
           {"POST", "/v1/sync/chunk", MayCall::kSite, "", chunk},

@@ -16,6 +16,7 @@ void add_overview_commands(CLI::App& app, CommandLine& line) {
 
 void add_site_command(CLI::App& app, CommandLine& line) {
   CLI::App* noun = add_noun(app, "site", "Sites, and the tokens that let them join");
+  auto yes = std::make_shared<bool>(false);
   auto options = std::make_shared<SiteTokenOptions>();  // shared with the bodies, which outlive us
   add_online_verb(*noun, "list", "All sites and when they were last in contact", line,
                   [](Session& session) { return done(site_list(session)); });
@@ -29,6 +30,11 @@ void add_site_command(CLI::App& app, CommandLine& line) {
   with_site(add_online_verb(
       *noun, "create", "Make a site; it joins later, with a token", line,
       [options](Session& session) { return done(site_create(session, options->site)); }));
+  with_site(add_online_verb(*noun, "takeover", "The former agent's box is off for good", line,
+                            [options, yes](Session& session) {
+                              return done(site_takeover(session, options->site, *yes));
+                            }))
+      ->add_flag("--yes", *yes, "Do not ask");
   with_site(
       add_online_verb(*noun, "token", "A token to join with: good once, for 10 minutes", line,
                       [options](Session& session) { return done(site_token(session, *options)); }))

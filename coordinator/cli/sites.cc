@@ -108,6 +108,26 @@ Status site_show(Session& session, const std::string& site) {
   return {};
 }
 
+Status site_takeover(Session& session, const std::string& site, bool yes) {
+  TRY(check_id(site, "SITE"));
+  const Json row = TRY(session.api.get(site_path(site)));
+  const Json& former = json_member(row, "former");
+  if (former.is_object()) {
+    TRY(confirm(session.console, yes,
+                "The former agent of site " + site + " was last heard at " +
+                    session.console.time_long(json_text(former, "heardAt")) +
+                    ". If its box runs still, two agents will act on the same machines",
+                site));
+  }
+  const Json taken = TRY(session.api.send("POST", site_path(site) + "/takeover", Json::object()));
+  if (session.console.json) {
+    session.console.print_json(taken);
+  } else {
+    session.console.print("site " + site + " is the newest agent's; it acts within seconds\n");
+  }
+  return {};
+}
+
 Status site_token(Session& session, const SiteTokenOptions& options) {
   TRY(check_id(options.site, "SITE"));
   Json token = TRY(session.api.send("POST", site_path(options.site) + "/token", Json::object()));

@@ -11,6 +11,8 @@ namespace leasehold {
 Status site_create(Session& session, const std::string& site);
 Status site_list(Session& session);
 Status site_show(Session& session, const std::string& site);
+// Says to the coordinator that the box of the site's former agent is off for good.
+Status site_takeover(Session& session, const std::string& site, bool yes);
 
 struct SiteTokenOptions {
   std::string site;

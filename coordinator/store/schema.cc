@@ -17,6 +17,10 @@ constexpr const char* kStatements[] = {
     // Agents of a site that said hello; the newest acts.
     "CREATE TABLE IF NOT EXISTS site_instance(site TEXT NOT NULL, instance TEXT NOT NULL, n "
     "INTEGER NOT NULL, PRIMARY KEY(site, instance)) WITHOUT ROWID",
+    // On which box the newest runs, and who acted before it on another one.
+    "CREATE TABLE IF NOT EXISTS site_box(site TEXT PRIMARY KEY NOT NULL, box TEXT NOT NULL, former "
+    "TEXT NOT NULL, former_box TEXT NOT NULL, former_heard_at INTEGER NOT NULL, former_until "
+    "INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS site_ca(sha256 TEXT PRIMARY KEY NOT NULL, site TEXT NOT NULL, "
     "not_after INTEGER NOT NULL, issued_at INTEGER NOT NULL, chain TEXT NOT NULL) WITHOUT ROWID",
     "CREATE INDEX IF NOT EXISTS site_ca_site ON site_ca(site)",

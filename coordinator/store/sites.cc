@@ -107,6 +107,29 @@ Status add_instance(Sql& sql, const std::string& site, const std::string& instan
       {site, limits::kInstancesKept});
 }
 
+Result<SiteBox> site_box(Sql& sql, const std::string& site) {
+  SiteBox found;
+  found.site = site;
+  TRY(
+      sql.query("SELECT box, former, former_box, former_heard_at, former_until FROM site_box WHERE "
+                "site=?1",
+                {site}, [&](const SqlRow& row) {
+                  found.box = row.text(0);
+                  found.former = row.text(1);
+                  found.former_box = row.text(2);
+                  found.former_heard_at_ms = row.integer(3);
+                  found.former_until_ms = row.integer(4);
+                }));
+  return found;
+}
+
+Status put_site_box(Sql& sql, const SiteBox& box) {
+  return sql.run(
+      "INSERT OR REPLACE INTO site_box(site, box, former, former_box, former_heard_at, "
+      "former_until) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+      {box.site, box.box, box.former, box.former_box, box.former_heard_at_ms, box.former_until_ms});
+}
+
 Status add_site_ca(Sql& sql, const SiteCa& ca) {
   return sql.run(
       "INSERT INTO site_ca(sha256, site, not_after, issued_at, chain) VALUES(?1, ?2, ?3, ?4, ?5)",

@@ -42,6 +42,19 @@ Status put_site(Sql& sql, const Site& site);
 Result<bool> is_former_instance(Sql& sql, const Site& site, const std::string& instance);
 Status add_instance(Sql& sql, const std::string& site, const std::string& instance);
 
+// The boxes that a site's agent runs and ran on. A former agent is one that acted on another box
+// and was not shown to have stopped; none if `former` is empty.
+struct SiteBox {
+  std::string site;
+  std::string box;     // of the newest agent; empty: none said hello yet
+  std::string former;  // its instance
+  std::string former_box;
+  int64_t former_heard_at_ms = 0;
+  int64_t former_until_ms = 0;  // when it has stopped by itself
+};
+Result<SiteBox> site_box(Sql& sql, const std::string& site);
+Status put_site_box(Sql& sql, const SiteBox& box);
+
 struct SiteCa {
   std::string sha256;  // hex, of the DER
   std::string site;

@@ -68,6 +68,25 @@ class CentreTest(unittest.TestCase):
     def open_run(self, name):
         return next((run["run"] for run in self.site.status()["runs"] if run["node"] == name), None)
 
+    def clone(self, folder):
+        """The agent's whole home, its vault key and start counter included, for a second agent."""
+        home = self.site.path(folder)
+        shutil.copytree(self.site.path("agent"), home,
+                        ignore=lambda path, names: [n for n in names if n.endswith(".sock")])
+        for base, _, names in os.walk(home):
+            for name in ["", *names]:
+                os.chown(os.path.join(base, name), sitekit.AGENT_UID, sitekit.AGENT_UID)
+        with open(self.site.agent_config, encoding="utf-8") as file:
+            text = file.read().replace(self.site.path("agent") + "/", home + "/")
+        config = os.path.join(home, "agent.json")
+        self.site._write_json(config, json.loads(text), uid=sitekit.AGENT_UID)
+        return config, os.path.join(home, "run", "agent.sock")
+
+    def start_other(self, config):
+        self.site.start_process("other", sitekit.AGENT_UID,
+                                os.path.join(self.site.bin, "leasehold-agent"), "serve", "--config",
+                                config)
+
 
 class Link(CentreTest):
     count = 2
@@ -126,25 +145,6 @@ class Link(CentreTest):
 
 class Copies(CentreTest):
     count = 2
-
-    def clone(self, folder):
-        """The agent's whole home, its vault key and start counter included, for a second agent."""
-        home = self.site.path(folder)
-        shutil.copytree(self.site.path("agent"), home,
-                        ignore=lambda path, names: [n for n in names if n.endswith(".sock")])
-        for base, _, names in os.walk(home):
-            for name in ["", *names]:
-                os.chown(os.path.join(base, name), sitekit.AGENT_UID, sitekit.AGENT_UID)
-        with open(self.site.agent_config, encoding="utf-8") as file:
-            text = file.read().replace(self.site.path("agent") + "/", home + "/")
-        config = os.path.join(home, "agent.json")
-        self.site._write_json(config, json.loads(text), uid=sitekit.AGENT_UID)
-        return config, os.path.join(home, "run", "agent.sock")
-
-    def start_other(self, config):
-        self.site.start_process("other", sitekit.AGENT_UID,
-                                os.path.join(self.site.bin, "leasehold-agent"), "serve", "--config",
-                                config)
 
     def test_a_restored_database_touches_no_machine_before_it_has_its_rows(self):
         self.adopt("m1")
@@ -217,6 +217,34 @@ class Copies(CentreTest):
         self.start_other(path)
         self.assertEqual(self.site.processes["other"].wait(20), 1)
         self.assertIn("another agent runs with the vault key", self.site.log_tail("other"))
+
+
+class CutOff(CentreTest):
+    def test_a_copy_waits_for_an_agent_that_is_cut_off(self):
+        """Stopped like a box whose line is down: it may act again at any moment."""
+        config, other_socket = self.clone("late")
+        os.kill(self.site.processes["agent"].pid, signal.SIGSTOP)
+        try:
+            self.start_other(config)
+            why = sitekit.wait_for("it waits for the former agent", lambda: next(
+                (word for word in [self.why(other_socket)] if "takeover" in word), None), TAKEOVER_S + 20)
+            self.assertIn("leasehold site takeover s1", why)
+            self.assertEqual(self.standing(other_socket), "restoring")
+            self.assertIn("takeover", self.centre.leasehold("status", check=False).stdout)
+            unsure = self.centre.leasehold("site", "takeover", "s1", check=False)
+            self.assertEqual(unsure.returncode, 2, unsure.stderr)
+            self.centre.leasehold("site", "takeover", "s1", "--yes")
+            self.wait_standing("acting", 20, other_socket)
+        finally:
+            os.kill(self.site.processes["agent"].pid, signal.SIGCONT)
+        self.wait_standing("superseded")
+        self.site.kill("other")
+
+    def why(self, socket_path):
+        try:
+            return sitekit.call(socket_path, "GET", "/v1/status")[1]["coordinator"]["why"]
+        except OSError:
+            return ""
 
 
 if __name__ == "__main__":

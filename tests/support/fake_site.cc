@@ -66,9 +66,12 @@ sync::Position FakeSite::position() {
 
 Answer FakeSite::hello(int64_t start_counter) {
   return post("/v1/sync/hello", {{"instance", instance},
+                                 {"box", box},
                                  {"startCounter", start_counter},
                                  {"stream", sync::position_json(position())}});
 }
+
+Answer FakeSite::stopped() { return post("/v1/sync/stopped", Json::object()); }
 
 std::string FakeSite::meet(int64_t start_counter) {
   std::string verdict;

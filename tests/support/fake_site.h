@@ -26,6 +26,7 @@ class FakeSite {
   Json row(const std::string& table, const std::string& key);
 
   Answer hello(int64_t start_counter = 1);
+  Answer stopped();  // after SUPERSEDED
   // Says hello until both streams can go on. Answers the last verdict.
   std::string meet(int64_t start_counter = 1);
   // One message; 0 if there was nothing to send.
@@ -41,6 +42,7 @@ class FakeSite {
   }
 
   std::string instance;
+  std::string box = "box-1";
   Signer agent;
 
  private:

@@ -154,6 +154,64 @@ TEST_CASE("a start that was counted before is a copy's") {
   CHECK(site.meet(6) == "go");
 }
 
+namespace {
+
+// It says hello with this number of its box's starts.
+bool waits(FakeSite& site, int64_t starts) { return !site.hello(starts).body["former"].is_null(); }
+
+}  // namespace
+
+TEST_CASE("an agent on another box waits until the former one has said that it stopped") {
+  CoordinatorRig rig;
+  FakeSite first(rig, rig.enrol(), "i-first");
+  first.meet(1);
+  CHECK_FALSE(waits(first, 1));
+  FakeSite second(rig, first.agent, "i-second");
+  second.box = "box-2";
+  CHECK(waits(second, 2));
+  const Json shown = rig.get("/v1/sites/s1").body;
+  CHECK(shown["former"]["heardAt"].is_string());
+  CHECK_THAT(json_text(shown["alarm"], "message"), Catch::Contains("leasehold site takeover s1"));
+  CHECK(rig.get("/v1/status").body["alarms"][0]["site"] == "s1");
+  SECTION("it says so") {
+    CHECK(second.stopped().status == 200);  // not he
+    CHECK(waits(second, 2));
+    CHECK(first.hello(2).body["verdict"] == "superseded");
+    CHECK(waits(second, 2));  // an answer may have been lost
+    CHECK(first.stopped().status == 200);
+  }
+  SECTION("its term is over, and its open runs") {
+    rig.clock.advance(limits::kAuthorityTermMs);
+    CHECK(waits(second, 2));
+    rig.clock.advance(limits::kFormerAgentMs);
+  }
+  SECTION("an operator says that it is off for good") {
+    CHECK(rig.post("/v1/sites/s1/takeover", Json::object()).status == 200);
+    CHECK(rig.post("/v1/sites/s1/takeover", Json::object()).code() == "CONFLICT");
+  }
+  SECTION("its own box starts anew, and the one that waited never acts") {
+    first.instance = "i-third";
+    CHECK_FALSE(waits(first, 3));
+    CHECK(second.hello(10).body["verdict"] == "superseded");
+    return;
+  }
+  CHECK_FALSE(waits(second, 2));
+  CHECK(rig.get("/v1/sites/s1").body["former"].is_null());
+  CHECK(rig.get("/v1/status").body["alarms"].empty());
+}
+
+TEST_CASE("of two copies of one box neither is taken for the other's end") {
+  CoordinatorRig rig;
+  FakeSite site(rig, rig.enrol(), "i-1");
+  site.meet(9);
+  FakeSite copy(rig, site.agent, "i-2");
+  CHECK(waits(copy, 9));
+  copy.instance = "i-3";
+  CHECK_FALSE(copy.hello(10).body["former"].is_null());
+  CHECK(site.stopped().status == 200);
+  CHECK_FALSE(waits(copy, 9));
+}
+
 TEST_CASE("a coordinator that was restarted hears a hello first") {
   CoordinatorRig rig;
   FakeSite site(rig, rig.enrol());

@@ -232,6 +232,30 @@ TEST_CASE("centre: a copy waits before it acts, so that the former agent has hea
   CHECK(elapsed_ms(begin) >= 1'500);
 }
 
+TEST_CASE("centre: an agent waits for another that may act still, and says when it has stopped") {
+  World world;
+  auto first = world.acting_agent();
+  world.centre->set_former(
+      {{"heardAt", "2026-01-01T00:00:00.000Z"}, {"until", "2026-01-16T00:00:00.000Z"}});
+  SiteFolder clone;
+  copy_site(world.site_folder, clone, true);
+  SyncedSite::Wish wish = world.wish();
+  wish.takeover_wait_ms = 1;
+  SyncedSite second(clone, world.authority, wish);
+  REQUIRE(eventually([&] { return first->frozen == 1; }));
+  CHECK(eventually([&] { return world.centre->http.asked("/v1/sync/stopped").size() > 0; }));
+  REQUIRE(eventually([&] {
+    return json_text(second.status(), "why").find("leasehold site takeover s1") !=
+           std::string::npos;
+  }));
+  const size_t hellos = world.centre->hellos();
+  REQUIRE(eventually([&] { return world.centre->hellos() > hellos; }));
+  CHECK(second.acted == 0);
+  CHECK(second.standing() == Standing::kRestoring);
+  world.centre->set_former(nullptr);
+  CHECK(eventually([&] { return second.acted == 1; }));
+}
+
 TEST_CASE("centre: with its term over no run starts and none is resumed") {
   World world;
   {

@@ -64,6 +64,10 @@ class RowCentre {
       for (auto& [cursor, respond] : std::exchange(parked_, {})) look(cursor, std::move(respond));
     });
   }
+  // Of another agent that may act still: {"heardAt","until"}, or null.
+  void set_former(const Json& former) {
+    http.on_loop([this, former] { former_ = former; });
+  }
   size_t hellos() const { return http.asked("/v1/sync/hello").size(); }
 
  private:
@@ -101,6 +105,7 @@ class RowCentre {
     SystemClock clock;
     return text(dump_json(Json{{"time", format_time(clock.now_ms())},
                                {"verdict", restored ? "restored" : "go"},
+                               {"former", former_},
                                {"stream", sync::position_json(meeting.position)}}));
   }
 
@@ -177,6 +182,7 @@ class RowCentre {
   std::unique_ptr<Database> database_;
   std::string instance_;
   int64_t starts_ = 0;
+  Json former_;
   std::vector<Parked> parked_;
 
  public:

@@ -70,8 +70,24 @@ TEST_CASE("a token is shown once with the command that uses it, or goes into a f
   CHECK(bench.printed_json() == token_answer());
 }
 
+TEST_CASE("a takeover says how long the former agent was not heard, and wants a yes") {
+  Bench bench;
+  const Json waiting = {
+      {"site", "s1"},
+      {"former", {{"heardAt", "2026-11-29T11:00:00.000Z"}, {"until", "2026-12-14T11:00:00.000Z"}}}};
+  for (int i = 0; i < 2; ++i) bench.coordinator.answer("GET /v1/sites/s1", waiting);
+  bench.coordinator.answer("POST /v1/sites/s1/takeover", {{"site", "s1"}, {"former", nullptr}});
+  const Status unsure = site_takeover(bench.session, "s1", false);
+  REQUIRE_FALSE(unsure.ok());
+  CHECK(unsure.error().field == "--yes");
+  CHECK(has(unsure.error().message, "11:00"));
+  REQUIRE(site_takeover(bench.session, "s1", true).ok());
+  CHECK(has(bench.printed(), "site s1 is the newest agent's"));
+}
+
 TEST_CASE("ids are checked before anything is asked") {
   Bench bench;
+  CHECK(site_takeover(bench.session, "S1", true).error().field == "SITE");
   CHECK(site_create(bench.session, "S1").error().field == "SITE");
   CHECK(site_show(bench.session, "a/b").error().field == "SITE");
   CHECK(pool_show(bench.session, "").error().field == "POOL");
